@@ -5,7 +5,6 @@ import "unicode/utf8"
 // A Kind says what part a code point has in tokens.
 type Kind uint8
 
-// The kinds of code points.
 const (
 	// Separator is in no token.
 	Separator Kind = iota
@@ -25,38 +24,31 @@ const (
 	firstOfThree = 0x800
 	firstOfFour  = 0x10000
 
-	// pageSize is the number of code points in a page: as many as share all but
-	// the last byte in UTF-8.
+	// pageSize is the number of code points in a page: as many as share all but the last byte in UTF-8.
 	pageSize = 64
 	pages    = firstOfFour / pageSize
 )
 
-// Classes is what Scan.Run knows of the code points that have two or three bytes
-// in UTF-8. The kernels know its layout.
+// Classes is what Scan.Run knows of the code points that have two or three bytes in UTF-8. The kernels know its layout.
 type Classes struct {
-	// Bitmaps of the code points of two bytes: code point r is bit r%8 of byte
-	// r/8. Special is one whose lower case differs or that is left to the
-	// caller.
+	// Bitmaps of the code points of two bytes: code point r is bit r%8 of byte r/8. Special is one whose lower case
+	// differs or that is left to the caller.
 	letters, marks, special [firstOfThree / 8]byte
 
-	// Bitmaps of the pages whose code points are all of the same kind. In the
-	// first are pages of solos, in the second of letters, in both of separators.
-	// A page that nothing is said of is mixed.
+	// Bitmaps of the pages whose code points are all of the same kind. In the first are pages of solos, in the second
+	// of letters, in both of separators. A page that nothing is said of is mixed.
 	pagesOfSolos, pagesOfLetters [pages / 8]byte
 
-	// lowerHead and lowerTail have the bytes of the lower case of special code
-	// points by the last five bits of the first byte and the last six of the
-	// second. The tail is 0 for those that are left to the caller.
+	// lowerHead and lowerTail have the bytes of the lower case of special code points by the last five bits of the
+	// first byte and the last six of the second. The tail is 0 for those that are left to the caller.
 	lowerHead, lowerTail [firstOfThree / pageSize][pageSize]byte
 
-	// pages has the bitmaps of the code points of every page.
 	pages [pages]struct{ letters, marks, solos, care uint64 }
 }
 
-// NewClasses returns the Classes in which of says the kind and the lower case of
-// every code point. One whose lower case has another number of bytes, or has
-// more than two bytes and is not the code point itself, is left to the caller.
-// No solo may have two bytes, nor a lower case of its own.
+// NewClasses returns the Classes in which of says the kind and the lower case of every code point. One whose lower case
+// has another number of bytes, or has more than two bytes and is not the code point itself, is left to the caller. No
+// solo may have two bytes, nor a lower case of its own.
 func NewClasses(of func(r rune) (kind Kind, lower rune)) *Classes {
 	c := &Classes{}
 	for r := range rune(firstOfThree) {

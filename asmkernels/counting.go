@@ -44,7 +44,6 @@ func (t CountTable) AppendFrequencies(frequencies, packed []byte) []byte {
 	return frequencies
 }
 
-// placeOf returns the word of a packed shingle and its cell there.
 func placeOf(packed []byte, words int) (word, cell uint64) {
 	_ = packed[CountedSize-1]
 	hash := uint64(packed[0]) | uint64(packed[1])<<8 | uint64(packed[2])<<16
@@ -52,7 +51,6 @@ func placeOf(packed []byte, words int) (word, cell uint64) {
 	return at >> countedBits, at & countedMask * CellsPerWord >> countedBits
 }
 
-// addCountsGo is Add.
 func addCountsGo(table []uint64, packed []byte) {
 	for ; len(packed) >= CountedSize; packed = packed[CountedSize:] {
 		at, cell := placeOf(packed, len(table))

@@ -11,11 +11,9 @@ import (
 // which quotient of two counts is their similarity.
 type Estimator int
 
-// The estimators.
 const (
-	// UnionSample takes the smallest elements of the union of both sets, as many
-	// as a fingerprint has at most: the share of those that are in both sets has
-	// no bias (Broder, On the resemblance and containment of documents, 1997).
+	// UnionSample takes the smallest elements of the union of both sets, as many as a fingerprint has at most: the
+	// share of those that are in both sets has no bias (Broder, On the resemblance and containment of documents, 1997).
 	// If both fingerprints are shorter, they are the sets, and it takes all.
 	UnionSample Estimator = iota
 
@@ -24,9 +22,8 @@ const (
 	AsSets
 )
 
-// Fingerprints are the bottom-k fingerprints of documents, numbered from 0 in
-// the order of [Fingerprints.Add], to compare one with many or all with each
-// other. Beside each of them is a bitmap of its elements, which proves most
+// Fingerprints are the bottom-k fingerprints of documents, numbered from 0 in the order of [Fingerprints.Add], to
+// compare one with many or all with each other. Next to each of them is a bitmap of its elements, which proves most
 // pairs of different documents to be below a threshold at a glance.
 //
 // Elements are the article's 32-bit hashes or the 48-bit ones of a job.
@@ -40,8 +37,7 @@ type Fingerprints[E uint32 | uint64] struct {
 	blocks    []uint64 // their bitmaps, see bitmap
 }
 
-// NewFingerprints returns an empty table of fingerprints of at most size
-// elements, at least 1.
+// NewFingerprints returns an empty table of fingerprints of at most size elements, at least 1.
 func NewFingerprints[E uint32 | uint64](size int, estimator Estimator) *Fingerprints[E] {
 	return &Fingerprints[E]{size: size, estimator: estimator}
 }
@@ -65,7 +61,6 @@ func (f *Fingerprints[E]) Add(fingerprint []E) {
 	}
 }
 
-// at returns a fingerprint.
 func (f *Fingerprints[E]) at(i int) []E {
 	start := 0
 	if i > 0 {
@@ -74,10 +69,9 @@ func (f *Fingerprints[E]) at(i int) []E {
 	return f.elements[start:f.ends[i]]
 }
 
-// Search calls visit for every fingerprint whose similarity to query, which is
-// as those given to [Fingerprints.Add], is threshold or more: i is its number,
-// and the similarity is that of common elements among so many of the union. The
-// rule is as in [Required]; two empty fingerprints have no similarity.
+// Search calls visit for every fingerprint, i by number, whose similarity to query is threshold or more. Query is a
+// fingerprint as [Fingerprints.Add] takes it. The similarity is common / union: the share of the elements of the union
+// that both contain. The rule is as in [Required]; two empty fingerprints have no similarity.
 func (f *Fingerprints[E]) Search(query []E, threshold float64, visit func(i, common, union int)) {
 	query = query[:min(len(query), f.size)]
 	s, bitmap := f.search(threshold), newBitmap(query)
@@ -86,10 +80,9 @@ func (f *Fingerprints[E]) Search(query []E, threshold float64, visit func(i, com
 	}
 }
 
-// Pairs calls visit for every pair of fingerprints i < j whose similarity is
-// threshold or more, as in [Fingerprints.Search]. Those of a j come in ascending
-// order of i only within a part of the table: it goes through the triangle of
-// all pairs by columns that the cache has room for.
+// Pairs calls visit for every pair of fingerprints i < j whose similarity is threshold or more, as in
+// [Fingerprints.Search]. Pairs of one j come in ascending order of i only within a part of the table: it goes through
+// the triangle of all pairs by columns that the cache has room for.
 func (f *Fingerprints[E]) Pairs(threshold float64, visit func(i, j, common, union int)) {
 	s := f.search(threshold)
 	for start := 0; start < f.Len(); start += tile {
@@ -112,8 +105,7 @@ func (f *Fingerprints[E]) search(threshold float64) search[E] {
 	return search[E]{f, threshold, requiredOf(f.size, threshold), bitmapSlope(threshold)}
 }
 
-// tile visits the similar fingerprints from start, which begins a tile, to the
-// end of the tile, but before end.
+// tile visits the similar fingerprints from start, which begins a tile, to the end of the tile, but before end.
 func (s *search[E]) tile(start, end int, query []E, bitmap *bitmap, visit func(i, common, union int)) {
 	end = min(end, start+tile)
 	var marks [tile / blockLanes]uint8
@@ -134,8 +126,7 @@ func (s *search[E]) tile(start, end int, query []E, bitmap *bitmap, visit func(i
 	}
 }
 
-// compare returns the similarity of two fingerprints as a quotient, and whether
-// it reaches the threshold.
+// compare returns the similarity of two fingerprints as a quotient, and whether it reaches the threshold.
 func (s *search[E]) compare(a, b []E) (common, union int, ok bool) {
 	sampled := s.estimator == UnionSample && max(len(a), len(b)) == s.size
 	need := s.sample
@@ -181,8 +172,7 @@ const (
 	// 512 bits leaves hardly a pair of fingerprints of 128 random elements.
 	bitmapWords = 8
 
-	// blockLanes is the number of fingerprints in a block, as many as the
-	// largest vectors have lanes.
+	// blockLanes is the number of fingerprints in a block, as many as the largest vectors have lanes.
 	blockLanes = 8
 
 	blockWords = (bitmapWords + 2) * blockLanes
@@ -191,17 +181,15 @@ const (
 	// after the other, 20 KB: they stay in the first cache.
 	tile = 256
 
-	// bitmapFactor spreads the elements over the bits, as the smallest of all
-	// hashes have small upper bits.
+	// bitmapFactor spreads the elements over the bits, as the smallest of all hashes have small upper bits.
 	bitmapFactor = 0x9e3779b1
 	bitmapShift  = 32 - 9
 
 	slopeBits = 16
 )
 
-// A bitmap has the words of a set's bitmap, the number of elements that share
-// their bit with one before, and the number of all elements. A block of fingerprints
-// has a row for each of these with a lane for each fingerprint.
+// A bitmap has the words of a set's bitmap, the number of elements that share their bit with one before, and the number
+// of all elements. A block of fingerprints has a row for each of these with a lane for each fingerprint.
 type bitmap [bitmapWords + 2]uint64
 
 // The numbers behind the words of a bitmap.
@@ -224,7 +212,6 @@ func newBitmap[E uint32 | uint64](fingerprint []E) (b bitmap) {
 	return b
 }
 
-// bitmap returns the bitmap of a fingerprint.
 func (f *Fingerprints[E]) bitmap(i int) (b bitmap) {
 	block := f.blocks[i/blockLanes*blockWords:][:blockWords]
 	for row := range b {
@@ -233,9 +220,8 @@ func (f *Fingerprints[E]) bitmap(i int) (b bitmap) {
 	return b
 }
 
-// A bitmapQuery is a bitmap and which bounds to mark. It needs slope * n / 2^16
-// common elements of a set that makes for n elements with its own, but never
-// more than most.
+// A bitmapQuery is a bitmap and which bounds to mark. It needs slope * n / 2^16 common elements of a set that makes for
+// n elements with its own, but never more than most.
 type bitmapQuery [bitmapWords + 4]uint64
 
 // The numbers behind the bitmap.
@@ -244,8 +230,7 @@ const (
 	inMost  = bitmapWords + 3
 )
 
-// bitmapQuery returns the query for a bitmap. It needs as much as compare does,
-// or less.
+// bitmapQuery returns the query for a bitmap. It needs as much as compare does, or less.
 func (s *search[E]) bitmapQuery(b *bitmap) (q bitmapQuery) {
 	copy(q[:], b[:])
 	q[inSlope], q[inMost] = s.slope, math.MaxInt32
@@ -268,12 +253,10 @@ func bitmapSlope(t float64) uint64 {
 	}
 }
 
-// markBitmapsGo sets the bit of every fingerprint in the blocks, whose marks
-// are one byte each, to whether it may have as many elements in common with the
-// set of the query as that needs. Every common element has its bit in both
-// bitmaps; with a bit of its own, or sharing it with others in both sets. So
-// there are at most as many as the bitmaps have bits in common, and collisions
-// in the set that has fewer.
+// markBitmapsGo sets the bit of every fingerprint in the blocks, whose marks are one byte each, to whether it may have
+// as many elements in common with the set of the query as that needs. Every common element has its bit in both bitmaps;
+// with a bit of its own, or sharing it with others in both sets. So there are at most as many as the bitmaps have bits
+// in common, and collisions in the set that has fewer.
 func markBitmapsGo(marks []uint8, query *bitmapQuery, blocks []uint64) {
 	for i := range marks {
 		block := (*[blockWords]uint64)(blocks[i*blockWords:])

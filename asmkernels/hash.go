@@ -20,8 +20,8 @@ const (
 	elementFactor = 0xd7ed558ccd51afd7 >> (64 - ElementBits)
 )
 
-// Hash hashes tokens and shingles under secret keys. For uniform keys two different sequences of tokens become one element
-// with a probability below 2^-46; docs/internals/decisions/0017-hash-proof.md proves it.
+// Hash hashes tokens and shingles under secret keys. For uniform keys two different sequences of tokens become one
+// element with a probability below 2^-46; docs/internals/decisions/0017-hash-proof.md proves it.
 //
 // A token is four words of 32 bits, and four more if it has a prefix. Each half of its hash is
 //
@@ -77,7 +77,6 @@ func NewHash(random func() uint64, shingle, run int) *Hash {
 	return h
 }
 
-// prime is 2^61 - 1.
 const prime = 1<<61 - 1
 
 // reduce returns a number below 2^124 modulo prime.
@@ -87,7 +86,6 @@ func reduce(high, low uint64) uint64 {
 	return x - prime&-((x+1)>>61)
 }
 
-// point is where a polynomial is taken, with its powers.
 type point struct{ x, square, cube uint64 }
 
 func newPoint(random func() uint64) point {
@@ -125,7 +123,6 @@ func (h *Hash) Blocks(prefix Prefix, token []byte) (Prefix, []byte) {
 	return prefix, token
 }
 
-// longer returns the prefix with a block more.
 func (h *Hash) longer(prefix Prefix, low, high uint64) Prefix {
 	switch prefix.blocks {
 	case 0:
@@ -207,9 +204,8 @@ func hashTokensGo(hashes []uint64, keys *shortKeys, folded []byte, starts, ends,
 	return count
 }
 
-// Shingles sets elements[i] to the element of a set, 48 bits, that stands for
-// the width tokens from token i. Tokens holds their hashes, and width-1 of them
-// more than there are elements.
+// Shingles sets elements[i] to the element of a set, 48 bits, that stands for the width tokens from token i. Tokens
+// holds their hashes, and width-1 of them more than there are elements.
 func (h *Hash) Shingles(elements, tokens []uint64, width int) {
 	tokens = tokens[:len(elements)+width-1]
 	if width == 3 {

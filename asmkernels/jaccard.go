@@ -8,25 +8,21 @@ import (
 )
 
 const (
-	// mergeBurst is the number of merge steps between two looks at the bound.
-	// A look is a few predictable instructions, so a burst of this size makes
-	// it free and still gives up early on sets of a hundred elements.
+	// mergeBurst is the number of merge steps between two looks at the bound. A look is a few predictable instructions,
+	// so a burst of this size makes it free and still gives up early on sets of a hundred elements.
 	mergeBurst = 32
 
-	// gallopRatio is how many times longer one set must be before looking up
-	// the elements of the shorter one beats merging, gallopRatioBlocks before it
-	// beats merging by blocks.
+	// gallopRatio is how many times longer one set must be before looking up the elements of the shorter one beats
+	// merging, gallopRatioBlocks before it beats merging by blocks.
 	gallopRatio       = 12
 	gallopRatioBlocks = 128
 )
 
-// Intersect returns the number of elements that a and b have in common. Both
-// are sets in strictly ascending order: all shingles of a text, or the smallest
-// of them as a fingerprint.
+// Intersect returns the number of elements that a and b have in common. Both are sets in strictly ascending order: all
+// shingles of a text, or the smallest of them as a fingerprint.
 //
-// A result of need or more is exact. A result below need only says that the
-// intersection is smaller than need: Intersect stops as soon as the elements
-// left can no longer reach it. With a need of 0 the result is always exact.
+// A result of need or more is exact. A result below need only says that the intersection is smaller than need:
+// Intersect stops as soon as the elements left can no longer reach it. With a need of 0 the result is always exact.
 func Intersect[E uint32 | uint64](a, b []E, need int) int {
 	if unsafe.Sizeof(*new(E)) == 4 {
 		return intersect32(sameAs[uint32](a), sameAs[uint32](b), need)
@@ -34,8 +30,7 @@ func Intersect[E uint32 | uint64](a, b []E, need int) int {
 	return intersect64(sameAs[uint64](a), sameAs[uint64](b), need)
 }
 
-// sameAs returns the list of elements of the same size as such of type T, which
-// the compiler cannot know.
+// sameAs returns the list of elements of the same size as such of type T, which the compiler cannot know.
 func sameAs[T, E uint32 | uint64](list []E) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(list))), len(list))
 }
@@ -119,9 +114,8 @@ func mergeOne[E uint32 | uint64](a, b []E, common, need int) int {
 	}
 }
 
-// intersectGalloping looks every element of the shorter set up in the longer one,
-// by steps of doubling length from the last place found and a binary search in
-// the last step.
+// intersectGalloping looks every element of the shorter set up in the longer one, by steps of doubling length from the
+// last place found and a binary search in the last step.
 func intersectGalloping[E uint32 | uint64](short, long []E, need int) int {
 	if len(short) > len(long) {
 		short, long = long, short
@@ -149,9 +143,8 @@ func intersectGalloping[E uint32 | uint64](short, long []E, need int) int {
 	return common
 }
 
-// Required returns how many elements two sets of na and nb elements must have
-// in common for their Jaccard similarity to reach threshold: the smallest n
-// from 0 to min(na, nb) for which
+// Required returns how many elements two sets of na and nb elements must have in common for their Jaccard similarity to
+// reach threshold: the smallest n from 0 to min(na, nb) for which
 //
 //	float64(n) / float64(na+nb-n) >= threshold
 //
@@ -162,8 +155,7 @@ func Required(threshold float64, na, nb int) int {
 	reached := func(n int) bool {
 		return float64(n)/float64(na+nb-n) >= threshold
 	}
-	// Solving n/(na+nb-n) = threshold leaves at most a rounding error, which
-	// the exact expression then corrects.
+	// Solving n/(na+nb-n) = threshold leaves at most a rounding error, which the exact expression then corrects.
 	n := most + 1
 	if estimate := math.Ceil(threshold * float64(na+nb) / (1 + threshold)); estimate < float64(n) {
 		n = max(int(estimate), 0)

@@ -5,9 +5,8 @@ package asmkernels
 import "unsafe"
 
 const (
-	// intersectLanesNEON is the number of elements of a set that the kernels
-	// compare at once, and intersectStepsNEON the number of their steps between two
-	// looks at the bound.
+	// intersectLanesNEON is the number of elements of a set that the kernels compare at once, and intersectStepsNEON
+	// the number of their steps between two looks at the bound.
 	intersectLanesNEON = 4
 	intersectStepsNEON = 16
 )
@@ -32,9 +31,8 @@ func intersect[E uint32 | uint64](a, b []E, need int) int {
 	return mergeOne(a, b, common, need)
 }
 
-// intersectBlocks counts the common elements of a[:i] and b[:j], for an i and a
-// j as far as the kernel comes. Both sets have as many elements as it compares
-// at once.
+// intersectBlocks counts the common elements of a[:i] and b[:j], for an i and a j as far as the kernel comes. Both sets
+// have as many elements as it compares at once.
 func intersectBlocks[E uint32 | uint64](a, b []E) (i, j, common int) {
 	if unsafe.Sizeof(*new(E)) == 4 {
 		return intersectBlocks32NEON(sameAs[uint32](a), sameAs[uint32](b), intersectStepsNEON)
@@ -42,8 +40,7 @@ func intersectBlocks[E uint32 | uint64](a, b []E) (i, j, common int) {
 	return intersectBlocks64NEON(sameAs[uint64](a), sameAs[uint64](b), intersectStepsNEON)
 }
 
-// intersectBlocks64NEON is intersectBlocks, and does up to the given number of
-// steps.
+// intersectBlocks64NEON is intersectBlocks, and does up to the given number of steps.
 //
 //go:noescape
 func intersectBlocks64NEON(a, b []uint64, steps int) (i, j, common int)
@@ -61,8 +58,7 @@ func markBitmaps(marks []uint8, query *bitmapQuery, blocks []uint64) {
 	markBitmapsNEON(marks, (*[bitmapWords + 4]uint64)(query), blocks)
 }
 
-// markBitmapsNEON is markBitmapsGo for one block or more, and for fingerprints
-// of fewer than 2^31 elements.
+// markBitmapsNEON is markBitmapsGo for one block or more, and for fingerprints of fewer than 2^31 elements.
 //
 //go:noescape
 func markBitmapsNEON(marks []uint8, query *[bitmapWords + 4]uint64, blocks []uint64)

@@ -2,12 +2,14 @@ package asmkernels
 
 import "math"
 
-// JaccardClassical is the article's JaccardClassical (Gudkov, MinHash, 2019): the
-// Jaccard similarity of two fingerprints, both in strictly ascending order, by a
-// merge. That of two empty ones is not a number. It is what the kernels are
-// measured against; take [Intersect] or [Fingerprints].
+// JaccardClassical is the article's JaccardClassical (Gudkov, MinHash, 2019): the Jaccard similarity of two
+// fingerprints, both in strictly ascending order, by a merge. Two empty ones give NaN. It is what the
+// kernels are measured against; take [Intersect] or [Fingerprints].
 func JaccardClassical(a, b []uint32) float64 {
-	common := 0
+	return articleQuotient(a, b, articleMerge(a, b))
+}
+
+func articleMerge(a, b []uint32) (common int) {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch {
 		case a[i] == b[j]:
@@ -20,7 +22,7 @@ func JaccardClassical(a, b []uint32) float64 {
 			j++
 		}
 	}
-	return articleQuotient(a, b, common)
+	return common
 }
 
 // JaccardFast is the article's JaccardFast: JaccardClassical that gives up, and
@@ -48,28 +50,15 @@ func JaccardFast(a, b []uint32, alpha float64) float64 {
 	return articleQuotient(a, b, common)
 }
 
-// JaccardTurbo is the article's JaccardTurbo, which first looks for halves of
-// elements that four of a and four of b have in common, with PCMPESTRM where
-// there is one. It looks at alpha less often than JaccardFast, and may so return
+// JaccardTurbo is the article's JaccardTurbo, which first looks for halves of elements that four of a and four of b
+// have in common, with PCMPESTRM where there is one. It looks at alpha less often than JaccardFast, and may so return
 // more than 0 where that does not.
 func JaccardTurbo(a, b []uint32, alpha float64) float64 {
 	i, j, common, aborted := turbo(a, b, articleMost(a, b, alpha))
 	if aborted {
 		return 0
 	}
-	for i < len(a) && j < len(b) {
-		switch {
-		case a[i] == b[j]:
-			common++
-			i++
-			j++
-		case a[i] < b[j]:
-			i++
-		default:
-			j++
-		}
-	}
-	return articleQuotient(a, b, common)
+	return articleQuotient(a, b, common+articleMerge(a[i:], b[j:]))
 }
 
 // articleMost returns how many elements may be in one set only.

@@ -4,15 +4,12 @@ package asmkernels
 
 import "unsafe"
 
-// The instruction sets' vectors of 64-bit numbers. Fewer numbers are left to the
-// plain code.
+// The instruction sets' vectors of 64-bit numbers. Fewer numbers are left to the plain code.
 const (
 	lanesAVX512 = 8
 	lanesAVX2   = 4
+	lanesSSE42  = 4 // of 32-bit numbers
 )
-
-// lanesSSE42 is the number of 32-bit numbers in a vector.
-const lanesSSE42 = 4
 
 func minHash(signature, multipliers []uint32, set []uint64) {
 	switch {
@@ -65,13 +62,11 @@ const (
 	mostSmallAVX512 = 128
 	mostSmallAVX2   = 32
 
-	// mostParts are the numbers of elements above which partitioning takes so
-	// many passes that sortGo is faster.
+	// mostParts are the numbers of elements above which partitioning takes so many passes that sortGo is faster.
 	mostPartsAVX512 = 1 << 14
 	mostPartsAVX2   = 1 << 8
 )
 
-// sort is SetSorter.Sort.
 func (s *SetSorter) sort(list []uint64) []uint64 {
 	limit := 0
 	switch {
@@ -87,13 +82,11 @@ func (s *SetSorter) sort(list []uint64) []uint64 {
 	return out[:sortParts(out, list, 0, len(list), 0, ElementBits)]
 }
 
-// sortParts writes the distinct elements of list[start:end] in ascending order to
-// out, whose first size elements, at most start, are those before. It returns the
-// new size. The elements have everything but their lower bits in common.
+// sortParts writes the distinct elements of list[start:end] in ascending order to out, whose first size elements, at
+// most start, are those before. It returns the new size. The elements have everything but their lower bits in common.
 //
-// As long as they have no room in registers, they are partitioned by their
-// uppermost bit that may differ. Hashes are halved by that. The part of out that
-// does not hold elements yet serves as scratch.
+// As long as they have no room in registers, they are partitioned by their uppermost bit that may differ. Hashes are
+// halved by that. The part of out that does not hold elements yet serves as scratch.
 func sortParts(out, list []uint64, start, end, size, width int) int {
 	mostSmall := mostSmallAVX2
 	if tier >= AVX512 {
@@ -105,8 +98,7 @@ func sortParts(out, list []uint64, start, end, size, width int) int {
 			return size + 1
 		}
 		width--
-		// What does not stay goes to the end of a part of out that no elements
-		// have reached yet.
+		// What does not stay goes to the end of a part of out that no elements have reached yet.
 		moved := out[start : end+overwritten]
 		high := start + partition(list[start:end], moved, width)
 		copy(list[high:end], moved[overwritten+high-start:])

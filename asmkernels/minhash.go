@@ -2,19 +2,17 @@ package asmkernels
 
 import "math"
 
-// minHashLanes is the number of components computed together: as many as have
-// room for their minima in the registers of amd64. The multipliers are read
-// from memory at every step, since they would only push the minima out.
+// minHashLanes is the number of components computed together: as many as have room for their minima in the registers of
+// amd64. The multipliers are read from memory at every step, since they would only push the minima out.
 const minHashLanes = 7
 
 // MinHash sets every signature[i] to the smallest of
 //
 //	multipliers[i] * max(1, x>>16)    (modulo 2^32)
 //
-// over the elements x of set, which are below 2^48: the product takes the upper
-// 32 of their 48 bits, with 0 replaced by 1. The multipliers must be odd, so
-// that each is a permutation of the 32-bit numbers. The signature of the empty
-// set is math.MaxUint32 throughout.
+// over the elements x of set, which are below 2^48: the product takes the upper 32 of their 48 bits, with 0 replaced by
+// 1. The multipliers must be odd, so that each is a permutation of the 32-bit numbers. The signature of the empty set
+// is math.MaxUint32 throughout.
 //
 // Len(multipliers) must be at least len(signature).
 func MinHash(signature, multipliers []uint32, set []uint64) {

@@ -8,9 +8,8 @@ const (
 	minHashFewNEON  = 8
 )
 
-// minHash is MinHash for as many multipliers as components. The last components
-// are computed together with some before them once more, which costs less than
-// one by one.
+// minHash is MinHash for as many multipliers as components. The last components are computed together with some before
+// them once more, which costs less than one by one.
 func minHash(signature, multipliers []uint32, set []uint64) {
 	if tier < NEON || len(signature) < minHashFewNEON {
 		minHashGo(signature, multipliers, set)

@@ -6,8 +6,7 @@ import (
 )
 
 const (
-	// BlockSize is the number of bytes of a text that are classified together:
-	// one per bit of a mask.
+	// BlockSize is the number of bytes of a text that are classified together: one per bit of a mask.
 	BlockSize = 64
 
 	// Lookahead is the number of bytes that must be readable from the beginning
@@ -23,38 +22,31 @@ const (
 	caseBits  = 0x20 * everyByte
 )
 
-// A Scan is how far the search for the tokens of a chunk of text has come. The
-// chunk is folded to lower case on the way. Token number i is
-// folded[starts[i]:ends[i]].
+// A Scan is how far the search for the tokens of a chunk of text has come. The chunk is folded to lower case on the
+// way. Token number i is folded[starts[i]:ends[i]].
 type Scan struct {
 	Written int // bytes folded so far
 	Starts  int // starts of tokens found so far
 	Ends    int // ends of tokens found so far
 
-	// Open is 1 when the last byte folded belongs to a token, and Closed is 1
-	// when it ends one whatever follows.
+	// Open is 1 when the last byte folded belongs to a token, and Closed is 1 when it ends one whatever follows.
 	Open, Closed uint64
 
-	// Letters is the mask of the ASCII letters and digits in the block that
-	// ended a run of blocks.
+	// Letters is the mask of the ASCII letters and digits in the block that ended a run of blocks.
 	Letters uint64
 }
 
-// Run folds the blocks of window that begin before limit, and appends the
-// starts and ends of the tokens in them, until one needs the caller's care. It
-// returns the number of bytes before that block: if they are limit or more,
-// there is none, and otherwise this block is not counted in s, but its ASCII
-// characters are folded, and s.Letters tells which are letters and digits.
+// Run folds the blocks of window that begin before limit, and appends the starts and ends of the tokens in them, until
+// one needs the caller's care. It returns the number of bytes before that block: if they are limit or more, there is
+// none, and otherwise this block is not counted in s, but its ASCII characters are folded, and s.Letters tells which
+// are letters and digits.
 //
-// Every block of nothing but ASCII is taken. Folding sets bit 5 of its bytes,
-// which changes letters to lower case, leaves digits, and makes something else
-// of what gets into no token. Other blocks may be taken or not, but for those
-// that contain invalid UTF-8, a code point of four bytes or one that classes
-// leaves to the caller: these are not.
+// Every block of nothing but ASCII is taken. Folding sets bit 5 of its bytes, which changes letters to lower case,
+// leaves digits, and makes something else of what gets into no token. Other blocks may be taken or not, but for those
+// that contain invalid UTF-8, a code point of four bytes or one that classes leaves to the caller: these are not.
 //
-// From the beginning of each block, Lookahead bytes must be readable in window
-// and writable in folded. Starts and ends need room for BlockSize elements more
-// than there will be.
+// From the beginning of each block, Lookahead bytes must be readable in window and writable in folded. Starts and ends
+// need room for BlockSize elements more than there will be.
 func (s *Scan) Run(classes *Classes, folded []byte, starts, ends []uint16, window []byte, limit int) int {
 	return runScan(s, classes, folded, starts, ends, window, limit)
 }
@@ -68,8 +60,7 @@ func runScanGo(s *Scan, folded []byte, starts, ends []uint16, window []byte, lim
 		var letters, all uint64
 		for i := 0; i < BlockSize; i += 8 {
 			word := binary.LittleEndian.Uint64(source[i:])
-			// This folds A to Z and leaves a to z and 0 to 9 as they are.
-			// No other ASCII character gets into a token.
+			// This folds A to Z and leaves a to z and 0 to 9 as they are. No other ASCII character gets into a token.
 			binary.LittleEndian.PutUint64(target[i:], word|caseBits)
 			letters |= GatherHighBits(lettersASCII(word)) << i
 			all |= word
@@ -83,9 +74,8 @@ func runScanGo(s *Scan, folded []byte, starts, ends []uint16, window []byte, lim
 	return at
 }
 
-// lettersASCII returns the high bit of every byte of word that is an ASCII
-// letter or digit. The sums cannot carry into the next byte, and a high bit that
-// is in only one of two of them marks a byte between the two limits.
+// lettersASCII returns the high bit of every byte of word that is an ASCII letter or digit. The sums cannot carry into
+// the next byte, and a high bit that is in only one of two of them marks a byte between the two limits.
 func lettersASCII(word uint64) uint64 {
 	ascii := word & lowBits
 	lower := ascii | caseBits
@@ -100,9 +90,8 @@ func GatherHighBits(word uint64) uint64 {
 	return word * 0x0002040810204081 >> 56
 }
 
-// Advance appends the starts and ends of tokens in the next size bytes folded,
-// at least one. Bit i of tokens says that byte i belongs to a token and bit i of
-// boundaries that no token goes on from byte i-1 to byte i.
+// Advance appends the starts and ends of tokens in the next size bytes folded, at least one. Bit i of tokens says that
+// byte i belongs to a token and bit i of boundaries that no token goes on from byte i-1 to byte i.
 func (s *Scan) Advance(starts, ends []uint16, tokens, boundaries uint64, size int) {
 	before := tokens<<1 | s.Open
 	boundaries |= s.Closed

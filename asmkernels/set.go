@@ -7,23 +7,20 @@ import (
 )
 
 const (
-	// fewElements is the number of elements up to which insertion alone sorts
-	// fastest.
+	// fewElements is the number of elements up to which insertion alone sorts fastest.
 	fewElements = 12
 
 	// manyElements is the number of elements above which the bucket pass would
 	// leave the caches, so that a coarse pass goes first.
 	manyElements = 1 << 15
 
-	// overwritten is the number of elements that the kernels that sort may
-	// overwrite outside of what they return.
+	// overwritten is the number of elements that the kernels that sort may overwrite outside of what they return.
 	overwritten = 9
 
 	coarseBits = 8
 
-	// mostShifted is the number of places that insertion may move an element.
-	// Hashes stay far below it, unless two that fall into the same bucket
-	// occur in turn very often or a text was made to fill one bucket.
+	// mostShifted is the number of places that insertion may move an element. Hashes stay far below it, unless two that
+	// fall into the same bucket occur in turn very often or a text was made to fill one bucket.
 	mostShifted = 64
 )
 
@@ -35,9 +32,8 @@ type SetSorter struct {
 	few     []uint64 // what SortSmallest is left with
 }
 
-// Sort returns the distinct elements of list, which are below 2^ElementBits, in
-// ascending order. They are in the memory of list or of s, which keeps
-// them until the next call. The content of list is lost.
+// Sort returns the distinct elements of list, which are below 2^ElementBits, in ascending order. They are in the memory
+// of list or of s, which keeps them until the next call. The content of list is lost.
 func (s *SetSorter) Sort(list []uint64) []uint64 {
 	return s.sort(list)
 }
@@ -49,12 +45,10 @@ func (s *SetSorter) room(size int) []uint64 {
 	return s.scratch
 }
 
-// sortGo is Sort, but leaves the set at the beginning of list and returns its
-// size.
+// sortGo is Sort, but leaves the set at the beginning of list and returns its size.
 //
-// Elements are hashes and thus evenly spread: one pass by their upper bits into
-// somewhat more buckets than there are elements all but sorts them, and insertion
-// does the rest.
+// Elements are hashes and thus evenly spread: one pass by their upper bits into somewhat more buckets than there are
+// elements all but sorts them, and insertion does the rest.
 func (s *SetSorter) sortGo(list []uint64) int {
 	scratch := s.room(len(list))[:len(list)]
 	if len(list) <= manyElements {
@@ -75,9 +69,8 @@ func (s *SetSorter) sortGo(list []uint64) int {
 	return size
 }
 
-// sortBuckets is sortGo for elements that have all but their lower width bits in
-// common. It returns the number of distinct elements and needs a scratch of the
-// same length as list.
+// sortBuckets is sortGo for elements that have all but their lower width bits in common. It returns the number of
+// distinct elements and needs a scratch of the same length as list.
 func (s *SetSorter) sortBuckets(list, scratch []uint64, width int) int {
 	if len(list) <= fewElements && insertionSort(list) {
 		return copyDistinct(list, list)
@@ -93,9 +86,8 @@ func (s *SetSorter) sortBuckets(list, scratch []uint64, width int) int {
 	return copyDistinct(list, scratch)
 }
 
-// distribute copies list to sorted in the order of the bits from shift upwards
-// of its elements. There are len(counts) values of these bits, a power of two.
-// The counts must be zero; they become the ends of the groups in sorted.
+// distribute copies list to sorted in the order of the bits from shift upwards of its elements. There are len(counts)
+// values of these bits, a power of two. The counts must be zero; they become the ends of the groups in sorted.
 func distribute(sorted, list []uint64, counts []uint32, shift int) {
 	mask := uint64(len(counts) - 1)
 	for _, x := range list {
@@ -113,18 +105,16 @@ func distribute(sorted, list []uint64, counts []uint32, shift int) {
 	}
 }
 
-// insertionSort sorts a nearly sorted list. It gives up and returns false when
-// an element is more than mostShifted places from where it belongs; the list
-// then holds the same elements in some order.
+// insertionSort sorts a nearly sorted list. It gives up and returns false when an element is more than mostShifted
+// places from where it belongs; the list then holds the same elements in some order.
 func insertionSort(list []uint64) bool {
 	if len(list) == 0 {
 		return true
 	}
 	last := list[0]
 	for i := 1; i < len(list); i++ {
-		// Half of the neighbours in a bucket are in the wrong order, which
-		// nothing predicts. Hence the exchange has no branch, and only an
-		// element that belongs even further to the front leaves this path.
+		// Half of the neighbours in a bucket are in the wrong order, which nothing predicts. Hence the exchange has no
+		// branch, and only an element that belongs even further to the front leaves this path.
 		x := list[i]
 		lower := min(last, x)
 		last = max(last, x)
@@ -146,9 +136,8 @@ func insertionSort(list []uint64) bool {
 	return true
 }
 
-// copyDistinct copies the distinct elements of a sorted list to set and returns
-// their number. The lengths of set and list are the same, and so may be the
-// memory.
+// copyDistinct copies the distinct elements of a sorted list to set and returns their number. The lengths of set and
+// list are the same, and so may be the memory.
 func copyDistinct(set, list []uint64) int {
 	size := 0
 	last := ^uint64(0) // no element
@@ -162,14 +151,12 @@ func copyDistinct(set, list []uint64) int {
 	return size
 }
 
-// SortSmallest returns the k smallest distinct elements of list, which are below
-// 2^ElementBits, in ascending order, or all if there are fewer. It is the head of
-// what Sort returns, k at least 0, in the memory of list or of s, which
-// keeps it until the next call. The content of list is lost.
+// SortSmallest returns the k smallest distinct elements of list, which are below 2^ElementBits, in ascending order, or
+// all if there are fewer. It is the head of what Sort returns, k at least 0, in the memory of list or of s, which keeps
+// it until the next call. The content of list is lost.
 //
-// Elements are hashes and thus evenly spread: of n, about m are below m/n of the
-// largest. So few are left to be sorted. If too many of these are the same, twice
-// as many are tried.
+// Elements are hashes and thus evenly spread: of n, about m are below m/n of the largest. So few are left to be sorted.
+// If too many of these are the same, twice as many are tried.
 func (s *SetSorter) SortSmallest(list []uint64, k int) []uint64 {
 	for wanted := mostlyEnough(k); wanted < len(list)-len(list)/8; wanted *= 2 {
 		limit := uint64(float64(wanted) / float64(len(list)) * (1 << ElementBits))
@@ -183,9 +170,8 @@ func (s *SetSorter) SortSmallest(list []uint64, k int) []uint64 {
 	return set[:min(k, len(set))]
 }
 
-// mostlyEnough returns a number of hashes to expect below a limit so that there
-// are rarely fewer than k distinct ones: three standard deviations more, and what
-// a text repeats.
+// mostlyEnough returns a number of hashes to expect below a limit so that there are rarely fewer than k distinct ones:
+// three standard deviations more, and what a text repeats.
 func mostlyEnough(k int) int { return k + k/8 + 3*int(math.Sqrt(float64(k))) + 8 }
 
 // filterGo copies the elements of list that are below limit to out, which is

@@ -16,9 +16,8 @@ func SplitMix(state uint64) uint64 {
 // BitPlanes is the number of bits of a counter of BitCounters.
 const BitPlanes = 40
 
-// BitCounters count, for each of 64 bit positions, the words that have the bit
-// set, modulo 2^BitPlanes. The counters are sliced: element p holds bit p of all
-// 64 of them, so that logical operations count 64 bits at once.
+// BitCounters count, for each of 64 bit positions, the words that have the bit set, modulo 2^BitPlanes. The counters
+// are sliced: element p holds bit p of all 64 of them, so that logical operations count 64 bits at once.
 type BitCounters [BitPlanes]uint64
 
 // Add counts words.
@@ -30,7 +29,6 @@ func (c *BitCounters) AddMixed(states []uint64, offset uint64) { addMixedBits(c,
 // bitBlock is the number of words that the plain code adds at once, 1<<4.
 const bitBlock = 16
 
-// addBitsGo is BitCounters.Add.
 func addBitsGo(c *BitCounters, words []uint64) {
 	for ; len(words) >= bitBlock; words = words[bitBlock:] {
 		c.addBlock((*[bitBlock]uint64)(words))
@@ -42,7 +40,6 @@ func addBitsGo(c *BitCounters, words []uint64) {
 	}
 }
 
-// addMixedBitsGo is BitCounters.AddMixed.
 func addMixedBitsGo(c *BitCounters, states []uint64, offset uint64) {
 	var block [bitBlock]uint64
 	for ; len(states) >= bitBlock; states = states[bitBlock:] {
@@ -94,15 +91,12 @@ func carrySave(a, b, c uint64) (sum, carry uint64) {
 	return either ^ c, a&b | either&c
 }
 
-// hammingWords is the largest number of words that the kernels take.
-const hammingWords = 16
+const hammingWords = 16 // the most that the kernels take
 
-// Hamming sets every distances[i] to the number of bits in which query and row
-// i of table differ: the Hamming distance of two fingerprints as SimHash makes
-// them (Charikar, Similarity estimation techniques from rounding algorithms,
-// 2002). Query has at least one word and fewer than 1,024, each row as many, and
-// table the rows one behind the other. Fingerprints of up to 1,024 bits are
-// fastest.
+// Hamming sets every distances[i] to the number of bits in which query and row i of table differ: the Hamming distance
+// of two fingerprints as SimHash makes them (Charikar, Similarity estimation techniques from rounding algorithms,
+// 2002). Query has at least one word and fewer than 1,024, each row as many, and table the rows one behind the other.
+// Fingerprints of up to 1,024 bits are fastest.
 //
 // Len(table) must be at least len(distances) * len(query).
 func Hamming(distances []uint16, query, table []uint64) {

@@ -2,6 +2,8 @@
 
 package asmkernels
 
+import "slices"
+
 // mostCounted are the numbers of words that the kernels count in a call.
 const (
 	mostCountedAVX512 = 2040
@@ -13,14 +15,12 @@ func addBits(c *BitCounters, words []uint64) {
 		addBitsGo(c, words)
 		return
 	}
-	for len(words) > 0 {
-		part := words[:min(len(words), mostCounted())]
+	for part := range slices.Chunk(words, mostCounted()) {
 		if tier >= AVX512 {
 			addBitsAVX512((*[BitPlanes]uint64)(c), part)
 		} else {
 			addBitsAVX2((*[BitPlanes]uint64)(c), part)
 		}
-		words = words[len(part):]
 	}
 }
 
@@ -29,14 +29,12 @@ func addMixedBits(c *BitCounters, states []uint64, offset uint64) {
 		addMixedBitsGo(c, states, offset)
 		return
 	}
-	for len(states) > 0 {
-		part := states[:min(len(states), mostCounted())]
+	for part := range slices.Chunk(states, mostCounted()) {
 		if tier >= AVX512 {
 			addMixedBitsAVX512((*[BitPlanes]uint64)(c), part, offset)
 		} else {
 			addMixedBitsAVX2((*[BitPlanes]uint64)(c), part, offset)
 		}
-		states = states[len(part):]
 	}
 }
 

@@ -48,14 +48,12 @@ func (c *BitCounters) addLanes(planes *[lanePlanes][2]uint64) {
 	}
 }
 
-// addBitsNEON sets the planes to the counts of up to 510 words: those of the
-// words at even and at odd places.
+// addBitsNEON sets the planes to the counts of up to 510 words, one for even and one for odd places.
 //
 //go:noescape
 func addBitsNEON(planes *[lanePlanes][2]uint64, words []uint64)
 
-// addMixedBitsNEON is addBitsNEON for the outputs of SplitMix for the given
-// states plus offset.
+// addMixedBitsNEON is addBitsNEON for the outputs of SplitMix for the given states plus offset.
 //
 //go:noescape
 func addMixedBitsNEON(planes *[lanePlanes][2]uint64, states []uint64, offset uint64)
@@ -78,8 +76,7 @@ func hamming(distances []uint16, query, table []uint64) {
 	}
 }
 
-// hammingWordNEON is hammingGo for one word and a multiple of eight rows, but
-// not for none.
+// hammingWordNEON is hammingGo for one word and a multiple of eight rows, but not for none.
 //
 //go:noescape
 func hammingWordNEON(distances []uint16, query uint64, table []uint64)

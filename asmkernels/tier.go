@@ -6,7 +6,6 @@ import "os"
 // CPU are in ascending order: kernels of one use those below.
 type Tier int
 
-// The tiers.
 const (
 	// PlainGo is what every CPU has.
 	PlainGo Tier = iota
@@ -28,13 +27,11 @@ func (t Tier) String() string {
 	return [...]string{"go", "sse4.2", "avx2", "avx512", "vp2intersect", "neon"}[t]
 }
 
-// tier is the tier in use. Kernels choose by comparing it and call each other
-// directly: a call through a function pointer would move what its arguments
-// point to to the heap.
+// tier is the tier in use. Kernels choose by comparing it and call each other directly: a call through a function
+// pointer would move what its arguments point to to the heap.
 var tier = requestedTier(os.Getenv("MIRRORBEAM_CPU"))
 
-// requestedTier returns the tier of the given name, or the best one if there is
-// no such tier here.
+// requestedTier returns the tier of the given name, or the best one if there is no such tier here.
 func requestedTier(name string) Tier {
 	for _, t := range Tiers() {
 		if t.String() == name {
@@ -55,9 +52,8 @@ func bestTier() Tier {
 	return tiers[len(tiers)-1]
 }
 
-// SelectTier changes the tier in use, to one of Tiers, and returns the tier
-// before. Tests and benchmarks compare the tiers with it. No other function of
-// the package may run meanwhile.
+// SelectTier changes the tier in use, to one of Tiers, and returns the tier before. Tests and benchmarks compare the
+// tiers with it. No other function of the package may run meanwhile.
 func SelectTier(t Tier) (before Tier) {
 	before, tier = tier, requestedTier(t.String())
 	return before

@@ -8,8 +8,7 @@ func tiersHere() []Tier {
 	return []Tier{PlainGo, SSE42, AVX2, AVX512, VP2Intersect}[:highest()+1]
 }
 
-// highest returns the highest tier that the CPU has and the operating system
-// supports.
+// highest returns the highest tier that the CPU has and the operating system supports.
 func highest() Tier {
 	cpu := cpuid.CPU
 	switch {

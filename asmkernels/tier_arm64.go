@@ -2,6 +2,5 @@
 
 package asmkernels
 
-// tiersHere returns the tiers of the CPU. Each that Go itself runs on has NEON:
-// the runtime needs it too.
+// tiersHere returns the tiers of the CPU. Each that Go itself runs on has NEON: the runtime needs it too.
 func tiersHere() []Tier { return []Tier{PlainGo, NEON} }

@@ -12,10 +12,8 @@ import (
 // Counter counts in how many documents each shingle of a range of hashes occurs. It knows shingles by the lower 24 bits
 // of their hashes, and counts coarsely: shingles that share a cell are counted together.
 //
-// Its table is an [asmkernels.CountTable].
-type Counter struct {
-	table asmkernels.CountTable
-}
+// [Counter.Reset] comes first.
+type Counter struct{ asmkernels.CountTable }
 
 const (
 	// shinglesPerWord is a compromise. More words prove more unique shingles to be unique. But a larger table leaves
@@ -32,35 +30,18 @@ func Cells(shingles float64) float64 {
 	return ranges * asmkernels.CellsPerWord * max(shingles/ranges/shinglesPerWord, leastWords)
 }
 
-// NewCounter returns a counter for a number of shingles: the sum over all documents of how many each has.
-func NewCounter(shingles int) *Counter {
-	c := new(Counter)
-	c.Reset(shingles)
-	return c
-}
-
-// Reset makes the counter one that has counted nothing, for that number of shingles. It keeps its memory.
+// Reset makes the counter one that has counted nothing. Shingles is the sum over all documents of how many each has.
+// Reset keeps the memory.
 func (c *Counter) Reset(shingles int) {
 	words := max(shingles/shinglesPerWord, leastWords)
-	if words > cap(c.table) {
-		c.table = make(asmkernels.CountTable, words)
+	if words > cap(c.CountTable) {
+		c.CountTable = make(asmkernels.CountTable, words)
 		return
 	}
-	c.table = c.table[:words]
-	clear(c.table)
+	c.CountTable = c.CountTable[:words]
+	clear(c.CountTable)
 }
 
-// Add counts a document, or a part of it. Packed are its shingles as [asmkernels.AppendCounted] packs them.
-func (c *Counter) Add(packed []byte) { c.table.Add(packed) }
-
-// AppendFrequencies appends the frequency of each packed shingle of a document to frequencies: 0 if no second document
-// has the shingle, else the larger the more documents seem to have it, and at most 127. Any number of goroutines may
-// ask while nobody counts.
-func (c *Counter) AppendFrequencies(frequencies, packed []byte) []byte {
-	return c.table.AppendFrequencies(frequencies, packed)
-}
-
-// allFrequencies is the number of frequencies.
 const allFrequencies = asmkernels.MaxFrequency + 1
 
 const (
@@ -101,7 +82,7 @@ func (c *Counters) Add(set []uint64) {
 	}
 }
 
-// AppendFrequencies appends the frequency of each shingle of a set, as [Counter.AppendFrequencies] does.
+// AppendFrequencies appends the frequency of each shingle of a set, as [asmkernels.CountTable.AppendFrequencies] does.
 func (c *Counters) AppendFrequencies(frequencies []byte, set []uint64) []byte {
 	packed := make([]byte, 0, 512) // on the stack
 	for in, of := range c.byRange(set) {
@@ -127,9 +108,8 @@ func (c *Counters) byRange(set []uint64) iter.Seq2[int, []uint64] {
 	}
 }
 
-// Exact keys: the prefix filter of set-similarity joins (Chaudhuri, Ganti and
-// Kaushik, A primitive operator for similarity joins in data cleaning, 2006;
-// Bayardo, Ma and Srikant, Scaling up all pairs similarity search, 2007).
+// Exact keys: the prefix filter of set-similarity joins (Chaudhuri, Ganti and Kaushik, A primitive operator for
+// similarity joins in data cleaning, 2006; Bayardo, Ma and Srikant, Scaling up all pairs similarity search, 2007).
 //
 // A set whose Jaccard similarity to a set of n shingles reaches the threshold contains at least threshold*n
 // of its shingles. Put the shingles of all documents into one order. Then the two sets share a shingle among

@@ -23,7 +23,7 @@ func TestCountsDependOnTheCorpusOnly(t *testing.T) {
 			all = append(all, hash)
 		}
 	}
-	one := NewCounter(len(all))
+	one := newCounter(len(all))
 	for _, set := range sets {
 		one.Add(asmkernels.AppendCounted(nil, set))
 	}
@@ -52,9 +52,15 @@ func TestCountsDependOnTheCorpusOnly(t *testing.T) {
 	}
 }
 
+func newCounter(shingles int) *Counter {
+	c := new(Counter)
+	c.Reset(shingles)
+	return c
+}
+
 // frequencyAlone returns the frequency of a shingle of that many documents that shares its cell with no other.
 func frequencyAlone(hash uint64, documents int) byte {
-	counter := NewCounter(1)
+	counter := newCounter(1)
 	packed := asmkernels.AppendCounted(nil, []uint64{hash})
 	for range documents {
 		counter.Add(packed)
@@ -73,7 +79,7 @@ func TestCounters(t *testing.T) {
 	all := NewCounters(shingles)
 	ranges := make([]*Counter, 4)
 	for i := range ranges {
-		ranges[i] = NewCounter(shingles / 4)
+		ranges[i] = newCounter(shingles / 4)
 	}
 	for _, set := range sets {
 		all.Add(set)

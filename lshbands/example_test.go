@@ -87,7 +87,8 @@ func ExampleTable() {
 
 // A Counter tells shingles that several documents have from shingles that only one has.
 func ExampleCounter() {
-	counter := lshbands.NewCounter(6)
+	var counter lshbands.Counter
+	counter.Reset(6)
 	counter.Add(asmkernels.AppendCounted(nil, []uint64{0x123456, 0x789abc, 0xdef012}))
 	counter.Add(asmkernels.AppendCounted(nil, []uint64{0x789abc, 0xdef012, 0xfedcba}))
 	asked := []uint64{0x123456, 0x789abc, 0xfedcba}

@@ -17,8 +17,7 @@ const (
 	sampled = 256
 )
 
-// Matcher finds the pairs within the distance of a [Permuted] among fingerprints that share a prefix. Only
-// one goroutine may use it at a time.
+// Matcher finds the pairs within a distance among fingerprints that share a prefix. Only one goroutine may use it.
 type Matcher struct {
 	permuted    *Permuted
 	divideAbove int
@@ -31,7 +30,6 @@ type Matcher struct {
 	rows      []uint64
 }
 
-// NewMatcher returns a Matcher.
 func (p *Permuted) NewMatcher() *Matcher {
 	return &Matcher{permuted: p, divideAbove: divideAbove}
 }
@@ -44,7 +42,7 @@ func (p *Permuted) NewMatcher() *Matcher {
 //
 // A large group is divided by the same principle. Cut into k+1 blocks, two fingerprints within a distance of
 // k are equal in at least one block. So only fingerprints that share a block are compared. This is repeated
-// as long as it helps. Equal fingerprints stand as one until the end. So it takes about as long as sorting
+// as long as it helps. Equal fingerprints are one until the end. So it takes about as long as sorting
 // and of the output, unless the fingerprints lie so close that nearly all are within the distance.
 func (m *Matcher) Pairs(table int, group []uint64, visit func(i, j, distance int)) {
 	p := m.permuted
@@ -54,7 +52,7 @@ func (m *Matcher) Pairs(table int, group []uint64, visit func(i, j, distance int
 		m.compare(group, visit)
 		return
 	}
-	h := newHeap(group, p.words, visit)
+	h := newLargeGroup(group, p.words, visit)
 	if table == 0 { // equal fingerprints meet first in this table
 		h.visitEqual()
 	}
@@ -65,7 +63,6 @@ func (m *Matcher) Pairs(table int, group []uint64, visit func(i, j, distance int
 	m.divide(h, members)
 }
 
-// compare compares all rows with each other.
 func (m *Matcher) compare(rows []uint64, visit func(i, j, distance int)) {
 	words, limit := m.permuted.words, m.permuted.distance
 	for i := 0; len(rows) > words; i++ {
@@ -98,8 +95,8 @@ func (m *Matcher) isFirst(a, b []uint64) bool {
 	return true
 }
 
-// divide finds the pairs of the members of a heap.
-func (m *Matcher) divide(h *heap, members []int) {
+// divide finds the pairs of members of a large group.
+func (m *Matcher) divide(h *largeGroup, members []int) {
 	if len(members) <= m.divideAbove {
 		m.compareMembers(h, members)
 		return
@@ -121,7 +118,7 @@ func (m *Matcher) divide(h *heap, members []int) {
 	m.earlier, m.shared = earlier, shared
 }
 
-func (m *Matcher) compareMembers(h *heap, members []int) {
+func (m *Matcher) compareMembers(h *largeGroup, members []int) {
 	m.rows = m.rows[:0]
 	for _, member := range members {
 		m.rows = append(m.rows, h.row(member)...)
@@ -129,8 +126,8 @@ func (m *Matcher) compareMembers(h *heap, members []int) {
 	m.compare(m.rows, func(i, j, distance int) { h.visitAll(members[i], members[j], distance) })
 }
 
-// heap is a large group. In it, equal fingerprints stand as one.
-type heap struct {
+// largeGroup holds each of its fingerprints once.
+type largeGroup struct {
 	words  int
 	rows   []uint64 // the different fingerprints, sorted
 	order  []int    // positions in the group, sorted by fingerprint
@@ -144,7 +141,7 @@ type keyed struct {
 	member int
 }
 
-func newHeap(group []uint64, words int, visit func(i, j, distance int)) *heap {
+func newLargeGroup(group []uint64, words int, visit func(i, j, distance int)) *largeGroup {
 	row := func(i int) []uint64 { return group[i*words : (i+1)*words] }
 	entries := make([]keyed, len(group)/words)
 	for i := range entries {
@@ -156,7 +153,7 @@ func newHeap(group []uint64, words int, visit func(i, j, distance int)) *heap {
 		}
 		return slices.Compare(row(a.member), row(b.member))
 	})
-	h := &heap{words: words, order: make([]int, len(entries)), visit: visit}
+	h := &largeGroup{words: words, order: make([]int, len(entries)), visit: visit}
 	for i, entry := range entries {
 		h.order[i] = entry.member
 		if i == 0 || !slices.Equal(row(entry.member), row(entries[i-1].member)) {
@@ -168,12 +165,12 @@ func newHeap(group []uint64, words int, visit func(i, j, distance int)) *heap {
 	return h
 }
 
-func (h *heap) row(i int) []uint64 { return h.rows[i*h.words : (i+1)*h.words] }
+func (h *largeGroup) row(i int) []uint64 { return h.rows[i*h.words : (i+1)*h.words] }
 
 // positions returns the positions in the group of the fingerprints that equal a row.
-func (h *heap) positions(row int) []int { return h.order[h.starts[row]:h.starts[row+1]] }
+func (h *largeGroup) positions(row int) []int { return h.order[h.starts[row]:h.starts[row+1]] }
 
-func (h *heap) visitEqual() {
+func (h *largeGroup) visitEqual() {
 	for row := range len(h.starts) - 1 {
 		equal := h.positions(row)
 		for i, a := range equal {
@@ -184,7 +181,7 @@ func (h *heap) visitEqual() {
 	}
 }
 
-func (h *heap) visitAll(row, other, distance int) {
+func (h *largeGroup) visitAll(row, other, distance int) {
 	for _, a := range h.positions(row) {
 		for _, b := range h.positions(other) {
 			h.visit(min(a, b), max(a, b), distance)
@@ -193,7 +190,7 @@ func (h *heap) visitAll(row, other, distance int) {
 }
 
 // sample returns some of the members, at equal intervals.
-func (h *heap) sample(members []int) []int {
+func (h *largeGroup) sample(members []int) []int {
 	some := make([]int, min(sampled, len(members)))
 	for i := range some {
 		some[i] = members[i*len(members)/len(some)]
@@ -203,7 +200,7 @@ func (h *heap) sample(members []int) []int {
 
 // groups sorts the members by their bits in the mask, and yields those that are equal in these bits. The
 // caller may reorder a group while it is yielded.
-func (h *heap) groups(members []int, mask []uint64) func(yield func(group []int) bool) {
+func (h *largeGroup) groups(members []int, mask []uint64) func(yield func(group []int) bool) {
 	return func(yield func(group []int) bool) {
 		entries := make([]keyed, len(members))
 		for i, member := range members {
@@ -227,7 +224,7 @@ func (h *heap) groups(members []int, mask []uint64) func(yield func(group []int)
 }
 
 // key returns the bits of a row that are in the mask, or a hash of them.
-func (h *heap) key(row int, mask []uint64) uint64 {
+func (h *largeGroup) key(row int, mask []uint64) uint64 {
 	if h.words == 1 {
 		return h.rows[row] & mask[0]
 	}
@@ -240,7 +237,7 @@ func (h *heap) key(row int, mask []uint64) uint64 {
 
 // balancedBlocks deals all bits out to count blocks, which are masks. Each block gets a similar share of the
 // bits that distinguish most: those that half of the sample has.
-func balancedBlocks(h *heap, sample []int, count int) [][]uint64 {
+func balancedBlocks(h *largeGroup, sample []int, count int) [][]uint64 {
 	balances := make([]int, 64*h.words)
 	for _, member := range sample {
 		for i, word := range h.row(member) {
@@ -269,9 +266,8 @@ func balancedBlocks(h *heap, sample []int, count int) [][]uint64 {
 	return blocks
 }
 
-// helps reports whether the blocks divide the sample well: the pairs that share a block, counted once for
-// each block, are at most half of all pairs.
-func helps(h *heap, sample []int, blocks [][]uint64) bool {
+// helps reports whether at most half of the pairs of the sample share a block, each counted once for each block.
+func helps(h *largeGroup, sample []int, blocks [][]uint64) bool {
 	pairs := 0
 	for _, block := range blocks {
 		for group := range h.groups(slices.Clone(sample), block) {

@@ -2,6 +2,8 @@ package lshbands
 
 import (
 	"math/bits"
+
+	"mirrorbeam.dev/asmkernels"
 )
 
 // Neighbours holds fingerprints, and tells whether another one is near one of them. It does not change. Any number of
@@ -76,14 +78,13 @@ func (p *Permuted) forRows(rows int) *Permuted {
 	}
 	least := work(p)
 	for _, other := range schemes {
-		if w := work(other.Permuted); w < least && other.Permuted.Tables() <= mostNeighbourTables {
-			p, least = other.Permuted, w
+		if w := work(other); w < least && other.Tables() <= mostNeighbourTables {
+			p, least = other, w
 		}
 	}
 	return p
 }
 
-// row returns a fingerprint by its number.
 func (n *Neighbours) row(row int) []uint64 {
 	return n.fingerprints[row*n.tables.words:][:n.tables.words]
 }
@@ -92,7 +93,7 @@ func (n *Neighbours) row(row int) []uint64 {
 func (n *Neighbours) mixed(table int, fingerprint []uint64) uint64 {
 	hash := uint64(0)
 	for i, mask := range n.tables.mask(table) {
-		hash = (hash ^ hash>>32 ^ fingerprint[i]&mask) * 0x9e3779b97f4a7c15
+		hash = (hash ^ hash>>32 ^ fingerprint[i]&mask) * asmkernels.SplitMixStep
 	}
 	return hash
 }

@@ -12,12 +12,11 @@ const MostTables = 4096
 // mostFingerprintBits is the length of the longest fingerprint.
 const mostFingerprintBits = 1024
 
-// Permuted is a set of permutations of the bits of fingerprints that solves the Hamming distance problem
-// (Manku, Jain and Das Sarma, Detecting near-duplicates for web crawling, 2007). Fingerprints are cut into
-// more blocks than bits may differ. So two fingerprints within the distance are the same in some blocks,
-// whichever these are. Each permutation brings another choice of that many blocks to the front. It gives a
-// sorted table of permuted fingerprints. In at least one table the two fingerprints share the prefix that
-// these blocks form.
+// Permuted is a set of permutations of the bits of fingerprints that solves the Hamming distance problem (Manku, Jain
+// and Das Sarma, Detecting near-duplicates for web crawling, 2007). Fingerprints are cut into more blocks than bits may
+// differ. So two fingerprints within the distance are the same in some blocks, whichever these are. Each permutation
+// brings another choice of that many blocks to the front. It gives a sorted table of permuted fingerprints. In at least
+// one table the two fingerprints share the prefix that these blocks form.
 //
 // A second level cuts the bits behind the prefix of each table into blocks in the
 // same way, and so on: more tables with longer prefixes.
@@ -54,7 +53,6 @@ func NewPermuted(bits, distance int, blocks ...int) (*Permuted, error) {
 	return newPermuted(bits, distance, evenly, blocks...)
 }
 
-// evenly cuts bits into blocks and returns their lengths.
 func evenly(bits, blocks int) []int {
 	lengths := make([]int, blocks)
 	for i := range lengths {
@@ -80,7 +78,6 @@ func newPermuted(bits, distance int, cut func(bits, blocks int) []int, blocks ..
 	return p, nil
 }
 
-// checkBlocks returns the error of [NewPermuted].
 func checkBlocks(bits, distance int, blocks []int) error {
 	if bits != 32 && (bits < 64 || bits > mostFingerprintBits || bits%64 != 0) {
 		return fmt.Errorf("permuted tables of %d bits: take a multiple of 64 from 64 to %d, or 32", bits,
@@ -92,17 +89,16 @@ func checkBlocks(bits, distance int, blocks []int) error {
 	if len(blocks) == 0 {
 		return fmt.Errorf("permuted tables of %d bits need a number of blocks", bits)
 	}
-	tables, left := 1., bits // left is the fewest bits that a level leaves
+	left := bits // the fewest bits that a level leaves
 	for level, count := range blocks {
 		if count <= distance || count > left {
 			return fmt.Errorf(
 				"permuted tables with %d blocks at level %d: take more than the distance, which is %d, and at most %d",
 				count, level+1, distance, left)
 		}
-		tables *= choices(count, distance)
 		left = left / count * distance
 	}
-	if tables > MostTables {
+	if tables := tablesOf(distance, blocks); tables > MostTables {
 		return fmt.Errorf(
 			"permuted tables of %d bits for distance %d in blocks of %v: there would be %.0f tables, more than %d",
 			bits, distance, blocks, tables, MostTables)
@@ -267,16 +263,14 @@ func (p *Permuted) mask(table int) []uint64 {
 	return p.masks[table*p.words : (table+1)*p.words]
 }
 
-// Permute sets dst to the permuted fingerprint of a table. Dst has as many words as a fingerprint. The
-// permuted fingerprint begins with the prefix in the highest bits of dst[0]. So equal prefixes are neighbours
-// in the order of [slices.Compare]. A fingerprint of 32 bits uses the lower half of dst[0]. Dst and
-// fingerprint must not overlap.
+// Permute sets dst to the permuted fingerprint of a table. Dst has as many words as a fingerprint. The permuted
+// fingerprint begins with the prefix in the highest bits of dst[0]. So equal prefixes are neighbours in the order of
+// [slices.Compare]. A fingerprint of 32 bits uses the lower half of dst[0]. Dst and fingerprint must not overlap.
 func (p *Permuted) Permute(table int, dst, fingerprint []uint64) {
 	apply(p.tables[table].forward, dst[:p.words], fingerprint)
 }
 
-// Unpermute undoes Permute: it sets dst to the fingerprint whose permuted form is permuted. The two must not
-// overlap.
+// Unpermute undoes Permute: it sets dst to the fingerprint whose permuted form is permuted. The two must not overlap.
 func (p *Permuted) Unpermute(table int, dst, permuted []uint64) {
 	apply(p.tables[table].backward, dst[:p.words], permuted)
 }
@@ -309,7 +303,6 @@ func agree(a, b, mask []uint64) bool {
 	return differing == 0
 }
 
-// choices returns the number of ways to choose some of n things.
 func choices(n, some int) float64 {
 	count := 1.
 	for i := range min(some, n-some) {

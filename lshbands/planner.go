@@ -1,12 +1,10 @@
-// Package lshbands turns sketches into keys, so that similar documents meet under a common key. It has
-// MinHash bands and the plan that picks them. It has prefixes of permuted SimHash fingerprints, and finds the
-// pairs within a Hamming distance among fingerprints that share a prefix. It has tables that keep keys
-// compressed and searchable.
+// Package lshbands turns sketches into keys, so that similar documents meet under a common key. It has MinHash bands
+// and the plan that picks them. It has prefixes of permuted SimHash fingerprints, and finds the pairs within a Hamming
+// distance among fingerprints that share a prefix. It has tables that keep keys compressed and searchable.
 //
-// A signature of MinHash components is cut into bands of rows. Two documents of Jaccard similarity J agree in
-// one component with probability J, in a band of r rows with J^r, and in at least one of b bands with
-// 1-(1-J^r)^b. That is the S-curve of the plan (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of
-// Massive Datasets, chapter 3).
+// A signature of MinHash components is cut into bands of rows. Two documents of Jaccard similarity J agree in one
+// component with probability J, in a band of r rows with J^r, and in at least one of b bands with 1-(1-J^r)^b. That is
+// the S-curve of the plan (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, chapter 3).
 package lshbands
 
 import (
@@ -14,6 +12,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"mirrorbeam.dev/asmkernels"
 )
 
 // mostRows is the largest number of rows in a band of a ranking. With more, records grow and candidates
@@ -35,16 +35,10 @@ func Schemes(threshold, recall float64) []Scheme {
 // mostRankedTables is the largest number of tables in a ranked choice.
 const mostRankedTables = 256
 
-// Tables is one way to cut fingerprints into the blocks of permuted tables.
-type Tables struct {
-	Blocks []int
-	*Permuted
-}
-
 // TableSchemes returns the useful tables of one and of two levels for fingerprints of that many bits within a
 // distance: more tables always have longer prefixes. None has more than 256 tables. The error comes from
 // [NewPermuted] for the fewest blocks.
-func TableSchemes(bits, distance int) ([]Tables, error) {
+func TableSchemes(bits, distance int) ([]*Permuted, error) {
 	fewest := []int{distance + 1}
 	if err := checkBlocks(bits, distance, fewest); err != nil {
 		return nil, err
@@ -67,7 +61,7 @@ func TableSchemes(bits, distance int) ([]Tables, error) {
 		return cmp.Or(cmp.Compare(tablesOf(distance, a), tablesOf(distance, b)),
 			cmp.Compare(shortestPrefix(bits, distance, b), shortestPrefix(bits, distance, a)))
 	})
-	var useful []Tables
+	var useful []*Permuted
 	longest := -1
 	for _, blocks := range all {
 		shortest := shortestPrefix(bits, distance, blocks)
@@ -79,12 +73,11 @@ func TableSchemes(bits, distance int) ([]Tables, error) {
 			return nil, err
 		}
 		longest = shortest
-		useful = append(useful, Tables{blocks, p})
+		useful = append(useful, p)
 	}
 	return useful, nil
 }
 
-// tablesOf returns how many tables there are for these blocks.
 func tablesOf(distance int, blocks []int) float64 {
 	tables := 1.
 	for _, count := range blocks {
@@ -109,10 +102,10 @@ func PlanTables(bits, distance int, blocks ...int) (*Permuted, error) {
 	if err != nil {
 		return nil, err
 	}
-	best, least := schemes[0].Permuted, math.Inf(1)
+	best, least := schemes[0], math.Inf(1)
 	for _, tables := range schemes {
 		if seconds := tables.seconds(plannedDocuments); seconds < least {
-			best, least = tables.Permuted, seconds
+			best, least = tables, seconds
 		}
 	}
 	return best, nil
@@ -223,11 +216,5 @@ func (s Scheme) AppendKeys(keys []uint64, signature []uint32) []uint64 {
 	return keys
 }
 
-// mix adds the increment of SplitMix64 and applies its finisher, a bijection of 64 bits. The increment keeps
-// 0 from staying 0.
-func mix(x uint64) uint64 {
-	x += 0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
-}
+// mix is a permutation of the numbers of 64 bits. The step keeps 0 from staying 0.
+func mix(x uint64) uint64 { return asmkernels.SplitMix(x + asmkernels.SplitMixStep) }

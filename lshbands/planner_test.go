@@ -59,13 +59,13 @@ func TestTableSchemesAreOfUse(t *testing.T) {
 		t.Logf("%d bits, distance %d:", c.bits, c.distance)
 		tables, bits := 0, -1
 		for _, s := range all {
-			shortest := shortest(s.Permuted)
-			if want := shortestPrefix(c.bits, c.distance, s.Blocks); shortest != want {
-				t.Errorf("%d bits, distance %d: blocks %v have prefixes of %d bits, thought to be %d", c.bits, c.distance, s.Blocks, shortest, want)
+			shortest := shortest(s)
+			if want := shortestPrefix(c.bits, c.distance, s.Blocks()); shortest != want {
+				t.Errorf("%d bits, distance %d: blocks %v have prefixes of %d bits, thought to be %d", c.bits, c.distance, s.Blocks(), shortest, want)
 			}
-			t.Logf("  blocks %v: %d tables, %d bits", s.Blocks, s.Tables(), shortest)
+			t.Logf("  blocks %v: %d tables, %d bits", s.Blocks(), s.Tables(), shortest)
 			if s.Tables() <= tables || shortest <= bits || s.Tables() > mostRankedTables {
-				t.Errorf("%d bits, distance %d: blocks %v make %d tables with prefixes of %d bits, after %d with %d", c.bits, c.distance, s.Blocks, s.Tables(), shortest, tables, bits)
+				t.Errorf("%d bits, distance %d: blocks %v make %d tables with prefixes of %d bits, after %d with %d", c.bits, c.distance, s.Blocks(), s.Tables(), shortest, tables, bits)
 			}
 			tables, bits = s.Tables(), shortest
 		}

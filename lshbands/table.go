@@ -19,12 +19,11 @@ const MostTableKeys = 1 << 31
 // is the position in the sorted list. So positions may serve as indices of data that belong to the keys.
 //
 // Neighbours in a sorted list have most of their high bits in common (Manku, Jain and Das Sarma, Detecting
-// near-duplicates for web crawling, 2007, section 3.2). Every 256 keys make a block. It holds their
-// differences from its first key in the form of Elias and Fano: the highest eight bits of the differences in
-// unary, the other bits one behind the other, in the width that the block needs. So a search finds the keys
-// of a block, and reads any of them, without decoding the rest. Ten million random keys take five and a half
-// bytes each. A search interpolates to the few blocks whose first keys are close, and then enters one of
-// them.
+// near-duplicates for web crawling, 2007, section 3.2). Every 256 keys make a block. It holds their differences from
+// its first key in the form of Elias and Fano: the highest eight bits of the differences in unary, the other bits one
+// behind the other, in the width that the block needs. So a search finds the keys of a block, and reads any of them,
+// without decoding the rest. Ten million random keys take five and a half bytes each. A search interpolates to the few
+// blocks whose first keys are close, and then enters one of them.
 //
 // A Table does not change. Any number of goroutines may read it.
 type Table struct {
@@ -87,7 +86,6 @@ func NewTable(keys iter.Seq[uint64]) (*Table, error) {
 	return t, nil
 }
 
-// addBlock adds a block of keys.
 func (t *Table) addBlock(keys []uint64) {
 	var words [unaryWords + blockKeys]uint64
 	first := keys[0]
@@ -129,10 +127,8 @@ func (t *Table) place() {
 	}
 }
 
-// blocks returns the number of blocks.
 func (t *Table) blocks() int { return len(t.firsts) / 8 }
 
-// first returns the first key of a block.
 func (t *Table) first(block int) uint64 { return word(t.firsts, block) }
 
 func word(words []byte, index int) uint64 { return binary.LittleEndian.Uint64(words[8*index:]) }
@@ -203,19 +199,16 @@ func (t *Table) WriteTo(w io.Writer) (int64, error) {
 	header := append(make([]byte, 0, tableHeader), tableMagic...)
 	header = binary.LittleEndian.AppendUint64(header, uint64(t.count))
 	header = binary.LittleEndian.AppendUint64(header, uint64(len(t.data)/8))
-	written, sum := int64(0), uint32(0)
-	for _, part := range [][]byte{header, t.firsts, t.data, t.offsets} {
+	parts, sum, written := [][]byte{header, t.firsts, t.data, t.offsets}, uint32(0), int64(0)
+	for _, part := range parts {
 		sum = checksum.Add(sum, part)
+	}
+	for _, part := range append(parts, binary.LittleEndian.AppendUint32(nil, sum)) {
 		n, err := w.Write(part)
 		written += int64(n)
 		if err != nil {
 			return written, fmt.Errorf("write table: %w", err)
 		}
-	}
-	n, err := w.Write(binary.LittleEndian.AppendUint32(nil, sum))
-	written += int64(n)
-	if err != nil {
-		return written, fmt.Errorf("write table: %w", err)
 	}
 	return written, nil
 }

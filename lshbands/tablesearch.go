@@ -68,7 +68,6 @@ type search struct {
 	seen uint64   // the low bits there
 }
 
-// enter finds the block.
 func (s *search) enter(p *Probe) {
 	s.table = p.Table
 	s.low = p.Prefix << (64 - p.PrefixBits)
@@ -76,7 +75,6 @@ func (s *search) enter(p *Probe) {
 	s.block, s.at = s.table.lastBelow(s.low), position{}
 }
 
-// read copies the high bits of the block.
 func (s *search) read() {
 	if s.block >= 0 {
 		s.open(s.table, s.block)
@@ -136,7 +134,6 @@ func (t *Table) lastBelow(key uint64) int {
 	return low - 1
 }
 
-// openBlock is a block to read keys of.
 type openBlock struct {
 	first uint64
 	unary [8 * unaryWords]byte
@@ -161,12 +158,10 @@ func (b *openBlock) open(t *Table, block int) {
 	b.width = (end - offset - unaryWords) / (blockKeys / 64)
 }
 
-// word returns one of the unary words.
 func (b *openBlock) word(index int) uint64 { return word(b.unary[:], index) }
 
-// seek returns the position of the first key whose difference is not below the given one. Behind all keys,
-// the index is blockKeys, even in a shorter block. The search begins at another position that is not behind
-// the result.
+// seek returns the position of the first key whose difference is not below the given one. Behind all keys, the index is
+// blockKeys, even in a shorter block. The search begins at another position that is not behind the result.
 func (b *openBlock) seek(difference uint64, from position) position {
 	from = b.jump(difference, from)
 	difference &= 1<<b.width - 1

@@ -16,14 +16,12 @@ func BottomK(set []uint64, k int) []uint64 {
 
 // BottomKDocument is the bottom-k sketch of a text.
 type BottomKDocument struct {
-	// Smallest holds the k smallest distinct shingles as 48-bit hashes in
-	// ascending order, or all if there are fewer. It belongs to the Hasher, which
-	// overwrites it in the next call.
+	// Smallest holds the k smallest distinct shingles as 48-bit hashes in ascending order, or all if there are fewer.
+	// It belongs to the Hasher, which overwrites it in the next call.
 	Smallest []uint64
 
 	// Shingles is the number of distinct shingles if there are fewer than k. Otherwise it counts repetitions
-	// too. [EstimateJaccard] and [Overlap] take it as the size of the set, and only compare it with the size
-	// of the sketch.
+	// too. [Overlap] takes it as the size of the set, and only compares it with the size of the sketch.
 	Shingles int
 
 	// Tokens and InvalidBytes are the same as in [Document].
@@ -40,17 +38,6 @@ func (h *Hasher) BottomK(text []byte, k int) BottomKDocument {
 		shingles = len(smallest)
 	}
 	return BottomKDocument{smallest, shingles, tokens, h.tokenizer.invalid}
-}
-
-// EstimateJaccard estimates the Jaccard similarity of two sets with na and nb elements. A and b are their k
-// smallest elements (see [BottomK]). The estimate is the quotient of [Overlap], which says what is counted.
-// For two empty sets it is 0.
-func EstimateJaccard(a, b []uint64, na, nb, k int) (jaccard float64, exact bool) {
-	common, union, exact := Overlap(a, b, na, nb, k)
-	if union == 0 {
-		return 0, exact
-	}
-	return float64(common) / float64(union), exact
 }
 
 // Overlap looks at the k smallest elements of the union of two sets with na and nb elements. All of them are
@@ -71,11 +58,20 @@ func Overlap(a, b []uint64, na, nb, k int) (common, union int, exact bool) {
 	if len(b) < nb {
 		k = min(k, len(b))
 	}
-	for i, j := 0, 0; union < k && (i < len(a) || j < len(b)); union++ {
+	common, onlyA, onlyB := countSmallest(a, b, k)
+	return common, common + onlyA + onlyB, false
+}
+
+// countSmallest counts, among the most smallest elements of the union of two sets in ascending order, how many are in
+// both, only in a and only in b.
+func countSmallest[T uint32 | uint64](a, b []T, most int) (common, onlyA, onlyB int) {
+	for i, j, union := 0, 0, 0; union < most && (i < len(a) || j < len(b)); union++ {
 		switch {
 		case j == len(b) || i < len(a) && a[i] < b[j]:
+			onlyA++
 			i++
 		case i == len(a) || b[j] < a[i]:
+			onlyB++
 			j++
 		default:
 			common++
@@ -83,7 +79,7 @@ func Overlap(a, b []uint64, na, nb, k int) (common, union int, exact bool) {
 			j++
 		}
 	}
-	return common, union, false
+	return common, onlyA, onlyB
 }
 
 // smallest keeps the size smallest distinct hashes of a stream. It has a heap with the largest of them on

@@ -37,33 +37,33 @@ func TestBottomK(t *testing.T) {
 	}
 }
 
-func TestEstimateJaccardExact(t *testing.T) {
+func TestOverlap(t *testing.T) {
 	for _, c := range []struct {
-		a, b    []uint64
-		na, nb  int
-		k       int
-		jaccard float64
-		exact   bool
+		a, b          []uint64
+		na, nb        int
+		k             int
+		common, union int
+		exact         bool
 	}{
-		{nil, nil, 0, 0, 4, 0, true},
-		{[]uint64{1}, nil, 1, 0, 4, 0, true},
-		{[]uint64{1, 2, 3}, []uint64{1, 2, 3}, 3, 3, 4, 1, true},
-		{[]uint64{1, 2, 3}, []uint64{2, 3, 4}, 3, 3, 3, 0.5, true},
-		{[]uint64{1, 2, 3}, []uint64{2, 3, 4}, 3, 9, 3, 2.0 / 3, false},
-		{[]uint64{1, 2, 3}, []uint64{4, 5, 6}, 3, 9, 3, 0, false},
-		{[]uint64{9}, []uint64{4, 5, 9}, 1, 9, 3, 1.0 / 3, false},
-		{[]uint64{1, 5}, []uint64{1, 5, 6, 7}, 9, 9, 4, 1, false},
-		{nil, nil, 9, 9, 0, 0, false},
+		{nil, nil, 0, 0, 4, 0, 0, true},
+		{[]uint64{1}, nil, 1, 0, 4, 0, 1, true},
+		{[]uint64{1, 2, 3}, []uint64{1, 2, 3}, 3, 3, 4, 3, 3, true},
+		{[]uint64{1, 2, 3}, []uint64{2, 3, 4}, 3, 3, 3, 2, 4, true},
+		{[]uint64{1, 2, 3}, []uint64{2, 3, 4}, 3, 9, 3, 2, 3, false},
+		{[]uint64{1, 2, 3}, []uint64{4, 5, 6}, 3, 9, 3, 0, 3, false},
+		{[]uint64{9}, []uint64{4, 5, 9}, 1, 9, 3, 1, 3, false},
+		{[]uint64{1, 5}, []uint64{1, 5, 6, 7}, 9, 9, 4, 2, 2, false},
+		{nil, nil, 9, 9, 0, 0, 0, false},
 	} {
-		jaccard, exact := EstimateJaccard(c.a, c.b, c.na, c.nb, c.k)
-		if jaccard != c.jaccard || exact != c.exact {
-			t.Errorf("EstimateJaccard(%v, %v, %d, %d, %d) = %v, %v; want %v, %v",
-				c.a, c.b, c.na, c.nb, c.k, jaccard, exact, c.jaccard, c.exact)
+		common, union, exact := Overlap(c.a, c.b, c.na, c.nb, c.k)
+		if common != c.common || union != c.union || exact != c.exact {
+			t.Errorf("Overlap(%v, %v, %d, %d, %d) = %d, %d, %v; want %d, %d, %v",
+				c.a, c.b, c.na, c.nb, c.k, common, union, exact, c.common, c.union, c.exact)
 		}
 	}
 }
 
-func TestEstimateJaccardUnbiased(t *testing.T) {
+func TestOverlapUnbiased(t *testing.T) {
 	const k, trials = 32, 4000
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, size := range [][3]int{{100, 100, 50}, {20, 300, 15}, {60, 70, 60}} {
@@ -72,11 +72,11 @@ func TestEstimateJaccardUnbiased(t *testing.T) {
 		sum := 0.0
 		for range trials {
 			a, b := overlapping(random, na, nb, common)
-			jaccard, exact := EstimateJaccard(BottomK(a, k), BottomK(b, k), na, nb, k)
+			shared, union, exact := Overlap(BottomK(a, k), BottomK(b, k), na, nb, k)
 			if exact {
 				t.Fatalf("estimate for sets of %d and %d elements is said to be exact", na, nb)
 			}
-			sum += jaccard
+			sum += float64(shared) / float64(union)
 		}
 		allowed := 4 * math.Sqrt(truth*(1-truth)/k/trials)
 		if mean := sum / trials; math.Abs(mean-truth) > allowed {

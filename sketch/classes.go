@@ -5,6 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/rangetable"
+
 	"mirrorbeam.dev/asmkernels"
 )
 
@@ -12,8 +14,7 @@ import (
 // and what their lower case is. Sets of two builds are comparable if their versions are the same.
 const UnicodeVersion = unicode.Version
 
-// class says what part a code point has in tokens. A code point without a class
-// separates tokens.
+// class says what part a code point has in tokens. A code point without a class separates tokens.
 type class = uint8
 
 const (
@@ -27,7 +28,6 @@ const (
 	// case, and surrogates, which no valid text contains.
 	irregular
 
-	// everyClass has the bits of all classes.
 	everyClass = letter | mark | solo | irregular
 )
 
@@ -36,11 +36,9 @@ const (
 	// but the last byte in UTF-8.
 	pageSize = 64
 
-	// firstOfThree is the first code point that takes three bytes in UTF-8.
-	firstOfThree = 0x800
+	firstOfThree = 0x800 // the first code point that takes three bytes in UTF-8
 
-	// mostPages is more than the number of distinct pages. It keeps an index of 16 bits into all pages in
-	// range.
+	// mostPages is more than the number of distinct pages. It keeps an index of 16 bits into all pages in range.
 	mostPages = 1 << 16 / pageSize
 )
 
@@ -51,7 +49,6 @@ type short uint32
 // shortClass is the number of the lowest bit of the class in a short.
 const shortClass = 16
 
-// classTable holds the class of every code point.
 type classTable struct {
 	// shorts has class and lower case together, for the alphabets of two bytes. An entry is irregular if the
 	// code point or its lower case does not have two bytes.
@@ -107,45 +104,35 @@ func newClassTable(soloScripts ...*unicode.RangeTable) *classTable {
 	for r := range table.shorts {
 		table.shorts[r] = newShort(rune(r), classes[r])
 	}
+	kinds := [everyClass + 1]asmkernels.Kind{
+		letter:    asmkernels.Letter,
+		mark:      asmkernels.Mark,
+		solo:      asmkernels.Solo,
+		irregular: asmkernels.Care,
+	}
 	table.kernel = asmkernels.NewClasses(func(r rune) (asmkernels.Kind, rune) {
-		c, lower := classes[r], r
-		if c&irregular != 0 {
-			lower = unicode.ToLower(r)
+		c := classes[r]
+		if c != irregular {
+			c &^= irregular
 		}
-		switch c &^ irregular {
-		case letter:
-			return asmkernels.Letter, lower
-		case mark:
-			return asmkernels.Mark, lower
-		case solo:
-			return asmkernels.Solo, lower
-		}
-		if c == irregular {
-			return asmkernels.Care, lower
-		}
-		return asmkernels.Separator, lower
+		return kinds[c], lowerOf(r, classes[r])
 	})
 	return table
 }
 
+func lowerOf(r rune, c class) rune {
+	if c&irregular == 0 {
+		return r
+	}
+	return unicode.ToLower(r)
+}
+
 func assign(classes []class, ranges *unicode.RangeTable, c class) {
-	for _, r := range ranges.R16 {
-		for i := int(r.Lo); i <= int(r.Hi); i += int(r.Stride) {
-			classes[i] = c
-		}
-	}
-	for _, r := range ranges.R32 {
-		for i := int(r.Lo); i <= int(r.Hi); i += int(r.Stride) {
-			classes[i] = c
-		}
-	}
+	rangetable.Visit(ranges, func(r rune) { classes[r] = c })
 }
 
 func newShort(r rune, c class) short {
-	lower := r
-	if c&irregular != 0 {
-		lower = unicode.ToLower(r)
-	}
+	lower := lowerOf(r, c)
 	if utf8.RuneLen(r) != 2 || utf8.RuneLen(lower) != 2 {
 		return short(irregular) << shortClass
 	}

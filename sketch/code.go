@@ -16,8 +16,7 @@ type Code struct {
 	// Language is one of [CodeLanguages], or [AutoLanguage].
 	Language string
 	// Names makes all names alike, and all numbers, and all strings. Then operators and punctuation are tokens, too.
-	Names bool
-	// Comments says what becomes of comments.
+	Names    bool
 	Comments Comments
 }
 
@@ -129,7 +128,6 @@ type codeReader struct {
 	pieces []codePiece
 }
 
-// codePiece is a word of a text and the code that it stands for.
 type codePiece struct {
 	at         uint32 // of the word
 	begin, end uint32 // of the code

@@ -239,8 +239,8 @@ func (r *commonRuns) rank() []uint32 {
 	return t.ranks
 }
 
-// renumber gives the tails new ranks. Two have the same if they had the same, and so had their second
-// halves. It returns how many ranks there are.
+// renumber ranks the tails by their ranks, then by the ranks of their second halves. It returns how many ranks there
+// are.
 func (t *tails) renumber() (ranks int) {
 	before := [2]uint32{}
 	for i, number := range t.order {
@@ -253,8 +253,7 @@ func (t *tails) renumber() (ranks int) {
 	return ranks + 1
 }
 
-// arrange fills to with the numbers from, sorted by their keys, which are below limit. Numbers with equal
-// keys keep their order.
+// arrange fills to with the numbers from, sorted by their keys, which are below limit. The sort is stable.
 func (r *commonRuns) arrange(to, from, keys []uint32, limit int) {
 	r.ends = sized(r.ends, limit+1)
 	clear(r.ends)
@@ -271,9 +270,8 @@ func (r *commonRuns) arrange(to, from, keys []uint32, limit int) {
 	}
 }
 
-// compare finds the prefixes. The prefix of a suffix is at most one shorter than the prefix of the suffix
-// that begins one place before (Kasai and others, "Linear-time longest-common-prefix computation in suffix
-// arrays", 2001).
+// compare finds the prefixes. The prefix of a suffix is at most one shorter than the prefix of the suffix that begins
+// one place before (Kasai and others, "Linear-time longest-common-prefix computation in suffix arrays", 2001).
 func (r *commonRuns) compare() {
 	n := len(r.points)
 	r.prefixes, r.at = sized(r.prefixes, n), sized(r.at, n)
@@ -296,8 +294,7 @@ func (r *commonRuns) compare() {
 	}
 }
 
-// match finds the longest run of each point. It is shared with the nearest suffix of the other text, on one
-// side or the other in the order.
+// match finds the longest run of each point: with the nearest suffix of the other text, on either side in the order.
 func (r *commonRuns) match() {
 	n := len(r.points)
 	r.longest = sized(r.longest, n)

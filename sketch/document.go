@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"cmp"
 	"fmt"
 
 	"mirrorbeam.dev/asmkernels"
@@ -21,15 +22,11 @@ type Measure struct {
 	Seed uint64
 }
 
-// check returns an error that says what is wrong with the measure, if anything is.
 func (m Measure) check() error {
 	if m.Shingle < 0 {
 		return fmt.Errorf("shingles of %d tokens: must be 1 or more", m.Shingle)
 	}
-	if m.Tokens == "" {
-		return nil
-	}
-	if err := m.Tokens.Check(); err != nil {
+	if err := cmp.Or(m.Tokens, WordTokens).Check(); err != nil {
 		return fmt.Errorf("tokens %q: %w", m.Tokens, err)
 	}
 	return nil
@@ -37,20 +34,17 @@ func (m Measure) check() error {
 
 // Document is the fingerprint of a text.
 type Document struct {
-	// Set holds the distinct shingles as 48-bit hashes in ascending order. It
-	// is empty if and only if the text has no token. It belongs to the Hasher,
-	// which overwrites it in the next call.
+	// Set holds the distinct shingles as 48-bit hashes in ascending order. It is empty if and only if the text has no
+	// token. It belongs to the Hasher, which overwrites it in the next call.
 	Set []uint64
 
-	// Digest is a keyed hash of Set, or of the bytes of the text if it has no
-	// token. Equal sets have equal digests.
+	// Digest is a keyed hash of Set, or of the bytes of the text if it has no token. Equal sets have equal digests.
 	Digest Digest
 
 	// Tokens is the number of tokens, with repetitions.
 	Tokens int
 
-	// InvalidBytes is the number of bytes that are not part of valid UTF-8.
-	// They separate tokens.
+	// InvalidBytes is the number of bytes that are not part of valid UTF-8. They separate tokens.
 	InvalidBytes int
 
 	// Ignored is the number of its shingles that do not count; see [Options]. They are left out of Set, which is empty
@@ -114,17 +108,10 @@ func (h *Hasher) document(text []byte) Document {
 		h.sorter = asmkernels.SetSorter{}
 		h.budget.collect()
 	}
-	document := Document{Set: set, Tokens: h.count, InvalidBytes: h.tokenizer.invalid}
-	if len(set) > 0 {
-		document.Digest = h.digester.Set(set)
-	} else {
-		document.Digest = h.digester.Texts(text)
-	}
-	return document
+	return Document{Set: set, Digest: h.digester.of(set, text), Tokens: h.count, InvalidBytes: h.tokenizer.invalid}
 }
 
-// shingles sets the elements to the shingles of text and returns the number of
-// its tokens.
+// shingles sets the elements to the shingles of text and returns the number of its tokens.
 func (h *Hasher) shingles(text []byte) (tokens int) {
 	h.begin(len(text))
 	if h.read(text) {
@@ -154,7 +141,6 @@ func (h *Hasher) read(piece []byte) bool {
 	return true
 }
 
-// end ends the text.
 func (h *Hasher) end() {
 	waiting := len(h.tokens)
 	h.tokens = h.runs.close(h.tokens)

@@ -183,9 +183,9 @@ func ExampleHasher_BottomK() {
 	a := hasher.BottomK([]byte(original), k)
 	smallest, shingles := slices.Clone(a.Smallest), a.Shingles // the next call overwrites them
 	b := hasher.BottomK([]byte(copied), k)
-	similarity, exact := sketch.EstimateJaccard(smallest, b.Smallest, shingles, b.Shingles, k)
+	common, union, exact := sketch.Overlap(smallest, b.Smallest, shingles, b.Shingles, k)
 	fmt.Printf("%d of %d and %d of %d shingles: about %.1f, exact: %v\n",
-		len(smallest), shingles, len(b.Smallest), b.Shingles, similarity, exact)
+		len(smallest), shingles, len(b.Smallest), b.Shingles, float64(common)/float64(union), exact)
 	// Output:
 	// 8 of 11 and 8 of 12 shingles: about 0.8, exact: false
 }

@@ -8,9 +8,8 @@ import (
 	"mirrorbeam.dev/asmkernels"
 )
 
-// Version stands for everything in this package on which a stored set or sketch depends. It goes up when a
-// golden test has to change. Sets and sketches of different versions cannot be compared. Texts also depend on
-// [UnicodeVersion].
+// Version stands for everything in this package on which a stored set or sketch depends. It goes up when a golden test
+// has to change. Sets and sketches of different versions cannot be compared. Texts also depend on [UnicodeVersion].
 const Version = 4
 
 // StopWordUse says what a [Fingerprinter] does with stop words.
@@ -37,9 +36,8 @@ type Options struct {
 	// Ignored are shingles of texts that do not count; nil for none. They are data, and so no part of the encoded
 	// options.
 	Ignored *Shingles `json:"-"`
-	// LeastShingles is the least number of distinct shingles of a document that is compared. The set of one with
-	// fewer is empty, and its digest is made of the whole set. So it is only equal to documents or not. 0 means no
-	// limit.
+	// LeastShingles is the least number of distinct shingles of a document that is compared. The set of one with fewer
+	// is empty, and its digest is made of the whole set. So it is only equal to documents or not. 0 means no limit.
 	LeastShingles int
 	// Weights are the weights of the texts of a document, in their order. They are above 0. Without them all
 	// texts weigh 1.
@@ -146,11 +144,8 @@ func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fin
 		}
 		sum.Set = f.distinct()
 	}
-	switch {
-	case len(sum.Set) == 0:
-		sum.Digest = f.digester.Texts(texts...)
-	case !isOne:
-		sum.Digest = f.digester.Set(sum.Set)
+	if !isOne || len(sum.Set) == 0 { // a filter has hashed a text without a shingle as it was prepared
+		sum.Digest = f.digester.of(sum.Set, texts...)
 	}
 	if f.options.Ignored != nil &&
 		f.options.Budget.take(setBytes*f.options.Budget.elements(sum.Set, sum.Tokens+len(features)*parts)) {
@@ -162,7 +157,6 @@ func (f *Fingerprinter) TextsAndFeatures(texts [][]byte, features []Feature) Fin
 	return f.finish(sum)
 }
 
-// text returns the fingerprint of one text after normalization and filters.
 func (f *Fingerprinter) text(text []byte) Document {
 	if f.filter != nil {
 		return f.filter.Document(f.prepare.apply(text))
@@ -174,10 +168,9 @@ func (f *Fingerprinter) text(text []byte) Document {
 	return f.hasher.document(text)
 }
 
-// addWeighted adds the set of a text to the SimHash.
 func (f *Fingerprinter) addWeighted(set []uint64, text int) {
 	if f.simhash != nil && f.options.Ignored != nil {
-		f.kept = f.options.Ignored.AppendOthers(f.kept[:0], set)
+		f.kept = f.options.Ignored.appendOthers(f.kept[:0], set)
 		set = f.kept
 	}
 	switch {
@@ -212,11 +205,7 @@ func (f *Fingerprinter) Features(features []Feature, record []byte) Fingerprint 
 		f.addFeatures(features, 1)
 	}
 	sum.Set = f.distinct()
-	if len(sum.Set) > 0 {
-		sum.Digest = f.digester.Set(sum.Set)
-	} else {
-		sum.Digest = f.digester.Texts(record)
-	}
+	sum.Digest = f.digester.of(sum.Set, record)
 	return f.finish(sum)
 }
 
@@ -240,7 +229,6 @@ func (f *Fingerprinter) addFeatures(features []Feature, parts int) {
 	}
 }
 
-// distinct sorts the set and drops repeats.
 func (f *Fingerprinter) distinct() []uint64 {
 	slices.Sort(f.set)
 	return slices.Compact(f.set)

@@ -172,6 +172,14 @@ func NewDigester(seed uint64) *Digester {
 	return d
 }
 
+// of returns the digest of a set in ascending order or, if that is empty, of the texts that it is made of.
+func (d *Digester) of(set []uint64, texts ...[]byte) Digest {
+	if len(set) == 0 {
+		return d.Texts(texts...)
+	}
+	return d.Set(set)
+}
+
 // Set returns the digest of a non-empty set in ascending order. Every [Document] with this set has it.
 func (d *Digester) Set(set []uint64) Digest { return d.sets.Of(set) }
 

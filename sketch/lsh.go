@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash"
 	"slices"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -39,11 +38,10 @@ type LSHOptions struct {
 	Hash hash.Hash
 }
 
-// LSH computes locality-sensitive digests of texts: similar texts have digests that differ in few bits. It
-// gives the digests of ExLSH (Meltwater, Locality-sensitive hashing in Elixir), and all steps can be
-// replaced. A text is normalized, split into tokens and filtered. Every few adjacent tokens make a shingle. A
-// bit of the digest is set if it is set in the hashes of more than half of the shingles. A repeated shingle
-// counts as often as it occurs.
+// LSH computes locality-sensitive digests of texts: similar texts have digests that differ in few bits. It gives the
+// digests of ExLSH (Meltwater, Locality-sensitive hashing in Elixir), and all steps can be replaced. A text is
+// normalized, split into tokens and filtered. Every few adjacent tokens make a shingle. A bit of the digest is set if
+// it is set in the hashes of more than half of the shingles. A repeated shingle counts as often as it occurs.
 //
 // An LSH reuses its memory. It allocates nothing in a text unless the hash or the given functions do. Only
 // one goroutine may use it at a time. It owns its hash.
@@ -85,10 +83,9 @@ func NewLSH(o LSHOptions) (*LSH, error) {
 	}, nil
 }
 
-// Digest returns the digest of text. It has as many bytes as a hash, with the bits in the same order. A tie
-// gives 0, as in the digests that the article of ExLSH prints; its text says that a tie gives 1. A text with
-// fewer tokens than a shingle gives 0 in all bits. Digest overwrites dst and uses its memory if it is large
-// enough.
+// Digest returns the digest of text. It has as many bytes as a hash, with the bits in the same order. A tie gives 0, as
+// in the digests that the article of ExLSH prints; its text says that a tie gives 1. A text with fewer tokens than a
+// shingle gives 0 in all bits. Digest overwrites dst and uses its memory if it is large enough.
 func (l *LSH) Digest(dst, text []byte) []byte {
 	l.normalized = l.options.Normalize(l.normalized[:0], text)
 	l.tokens = l.options.Tokenize(l.tokens[:0], l.normalized)
@@ -111,7 +108,6 @@ func (l *LSH) Digest(dst, text []byte) []byte {
 	return dst[:l.size]
 }
 
-// add counts the bits of the hash of a shingle.
 func (l *LSH) add(shingle [][]byte) {
 	h := l.options.Hash
 	h.Reset()
@@ -149,8 +145,7 @@ func NormalizeASCII(dst, text []byte) []byte {
 			c += 'a' - 'A'
 		}
 		if c == '\xc4' && bytes.HasPrefix(composed[i:], []byte("İ")) {
-			// Its lower case is an i and a mark. No other lower case outside of ASCII begins with an ASCII
-			// letter.
+			// Its lower case is an i and a mark. No other lower case outside of ASCII begins with an ASCII letter.
 			c = 'i'
 		}
 		switch {
@@ -169,23 +164,8 @@ func NormalizeASCII(dst, text []byte) []byte {
 
 // SplitWords appends the parts of text between runs of white space to dst.
 func SplitWords(dst [][]byte, text []byte) [][]byte {
-	begin := -1 // of the open word
-	for i := 0; i < len(text); {
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRune(text[i:])
-		}
-		switch space := unicode.IsSpace(r); {
-		case space && begin >= 0:
-			dst = append(dst, text[begin:i])
-			begin = -1
-		case !space && begin < 0:
-			begin = i
-		}
-		i += size
-	}
-	if begin >= 0 {
-		dst = append(dst, text[begin:])
+	for word := range bytes.FieldsSeq(text) {
+		dst = append(dst, word)
 	}
 	return dst
 }

@@ -6,13 +6,11 @@ import (
 	"slices"
 )
 
-// mostCombined bounds the combinations of the places of a shingle in two texts that are tried. A shingle with
-// more combinations is frequent. Its places are paired in their order, and at the longest runs of frequent
-// shingles.
+// mostCombined bounds the combinations of the places of a shingle in two texts that are tried. A shingle with more
+// combinations is frequent. Its places are paired in their order, and at the longest runs of frequent shingles.
 const mostCombined = 4
 
-// Matcher finds what two texts have in common. It reuses its buffers. Only one goroutine may use it at a
-// time.
+// Matcher finds what two texts have in common. It reuses its buffers. Only one goroutine may use it at a time.
 type Matcher struct {
 	shingle int
 	a, b    *IndexedSequence
@@ -43,8 +41,7 @@ func NewMatcher(shingle int) *Matcher { return &Matcher{shingle: max(shingle, 1)
 // Compare returns how many distinct shingles a and b have in common. Until the next call, the other methods
 // are about a and b.
 func (m *Matcher) Compare(a, b *IndexedSequence) (shared int) {
-	// Places in the first sequence break ties. So the order of the arguments must not decide which sequence
-	// is first.
+	// Places in the first sequence break ties. So the order of the arguments must not decide which sequence is first.
 	order := cmp.Or(cmp.Compare(a.Len(), b.Len()), slices.Compare(a.Shingles, b.Shingles))
 	if order == 0 {
 		order = slices.Compare(a.Tokens, b.Tokens)
@@ -104,8 +101,7 @@ func (m *Matcher) MayReach(words int) bool {
 	return m.widest(m.a, m.inA) >= words && m.widest(m.b, m.inB) >= words
 }
 
-// cluster is a stretch of one text, given by its first and its last place. Common shingles in it are so near
-// each other that they may be in one span.
+// cluster is a range of places in one text. Common shingles in it are so near that they may be in one span.
 type cluster struct{ first, last int }
 
 func (m *Matcher) cluster(s *IndexedSequence, places bitSet) []cluster {
@@ -124,8 +120,7 @@ func (m *Matcher) cluster(s *IndexedSequence, places bitSet) []cluster {
 	return clusters
 }
 
-// reachedBack reports whether a stretch in one of the runs may be joined to an earlier stretch that ends at
-// last.
+// reachedBack reports whether a stretch in one of the runs may be joined to an earlier stretch that ends at last.
 func (m *Matcher) reachedBack(s *IndexedSequence, last int, runs []cluster) bool {
 	for _, r := range runs {
 		gap := m.distance(s, last, r.first)

@@ -21,10 +21,9 @@ type MinHash struct {
 // multiplierSeed is the state from which the multipliers are drawn.
 const multiplierSeed = 0x6d696e68617368
 
-// NewMinHash returns a MinHash for signatures of the given number of components. The first components are the
-// same for every number. The multipliers are the upper halves of successive outputs of SplitMix64 (Steele,
-// Lea, Flood, Fast splittable pseudorandom number generators, 2014), made odd. The error says that the number
-// is negative.
+// NewMinHash returns a MinHash for signatures of the given number of components. The first components are the same for
+// every number. The multipliers are the upper halves of successive outputs of SplitMix64 (Steele, Lea, Flood, Fast
+// splittable pseudorandom number generators, 2014), made odd. The error says that the number is negative.
 func NewMinHash(components int) (*MinHash, error) {
 	if components < 0 {
 		return nil, fmt.Errorf("signatures of %d components: must be 0 or more", components)
@@ -32,12 +31,8 @@ func NewMinHash(components int) (*MinHash, error) {
 	m := &MinHash{multipliers: make([]uint32, components)}
 	state := uint64(multiplierSeed)
 	for i := range m.multipliers {
-		state += 0x9e3779b97f4a7c15
-		x := state
-		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-		x = (x ^ x>>27) * 0x94d049bb133111eb
-		x ^= x >> 31
-		m.multipliers[i] = uint32(x>>32) | 1
+		state += asmkernels.SplitMixStep
+		m.multipliers[i] = uint32(asmkernels.SplitMix(state)>>32) | 1
 	}
 	return m, nil
 }
@@ -56,8 +51,7 @@ type Estimate struct {
 	// Jaccard estimates |A and B| / |A or B|.
 	Jaccard float64
 
-	// ContainmentA estimates |A and B| / |A|, the share of A that is in B, and
-	// ContainmentB |A and B| / |B|.
+	// ContainmentA estimates |A and B| / |A|, the share of A that is in B, and ContainmentB |A and B| / |B|.
 	ContainmentA, ContainmentB float64
 
 	// Exact says that the fingerprints are the whole sets. Then the figures are exact.
@@ -68,56 +62,24 @@ type Estimate struct {
 // size smallest elements of a set, or all if there are fewer, in ascending order. [SingleHash] and [BottomK]
 // make such fingerprints.
 //
-// It looks at the size smallest elements of the union (Broder, On the resemblance and containment of
-// documents, 1997). They are a random sample of the union, and each is known to be in A, B or both. The
-// shares of that sample estimate the Jaccard similarity J without bias and with a variance below J(1-J)/size.
-// They estimate the containments without bias unless the sample has no element of the set. If the sizes of
-// the sets are known, [Overlap] can say more often that a figure is exact. Compare [FingerprintJaccard].
+// It looks at the size smallest elements of the union (Broder, On the resemblance and containment of documents, 1997).
+// They are a random sample of the union, and each is known to be in A, B or both. The shares of that sample estimate
+// the Jaccard similarity J without bias and with a variance below J(1-J)/size. They estimate the containments without
+// bias unless the sample has no element of the set. If the sizes of the sets are known, [Overlap] can say more often
+// that a figure is exact. The score of the article takes the fingerprints as if they were the sets, which has a bias if
+// these differ in size: see [asmkernels.JaccardClassical].
 func EstimateFingerprints[T uint32 | uint64](a, b []T, size int) Estimate {
 	exact := len(a) < size && len(b) < size
-	union, common, onlyA, onlyB := 0, 0, 0, 0
-	for i, j := 0, 0; (exact || union < size) && (i < len(a) || j < len(b)); union++ {
-		switch {
-		case j == len(b) || i < len(a) && a[i] < b[j]:
-			onlyA++
-			i++
-		case i == len(a) || b[j] < a[i]:
-			onlyB++
-			j++
-		default:
-			common++
-			i++
-			j++
-		}
+	if exact {
+		size = len(a) + len(b)
 	}
+	common, onlyA, onlyB := countSmallest(a, b, size)
 	return Estimate{
-		Jaccard:      share(common, union),
+		Jaccard:      share(common, common+onlyA+onlyB),
 		ContainmentA: share(common, common+onlyA),
 		ContainmentB: share(common, common+onlyB),
 		Exact:        exact,
 	}
-}
-
-// FingerprintJaccard is the article's own score of two fingerprints, which are in ascending order. It is
-// their Jaccard similarity, as if they were the sets. If they are the whole sets, it is exact. Otherwise it
-// is biased, above all if the sets differ in size: the fingerprint of the larger set reaches less far, and
-// elements of the other beyond that point count as different. For two empty fingerprints it is 0. Prefer
-// [EstimateFingerprints].
-func FingerprintJaccard[T uint32 | uint64](a, b []T) float64 {
-	common := 0
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] < b[j]:
-			i++
-		case b[j] < a[i]:
-			j++
-		default:
-			common++
-			i++
-			j++
-		}
-	}
-	return share(common, len(a)+len(b)-common)
 }
 
 // share returns the quotient. A share of nothing is 0.
@@ -141,9 +103,8 @@ type UniversalMinHash struct {
 	factors, addends []uint64 // below 1<<32, factors not 0
 }
 
-// NewUniversalMinHash returns a UniversalMinHash for signatures of the given number of components. The seed
-// draws the functions. The first components are the same for every number. The error says that the number is
-// negative.
+// NewUniversalMinHash returns a UniversalMinHash for signatures of the given number of components. The seed draws the
+// functions. The first components are the same for every number. The error says that the number is negative.
 func NewUniversalMinHash(components int, seed uint64) (*UniversalMinHash, error) {
 	if components < 0 {
 		return nil, fmt.Errorf("signatures of %d components: must be 0 or more", components)
@@ -161,10 +122,9 @@ func NewUniversalMinHash(components int, seed uint64) (*UniversalMinHash, error)
 	return m, nil
 }
 
-// Signature returns the signature of a set of shingles: for each function, its smallest value on the set,
-// below 1<<32 + 15. It overwrites dst and uses its memory if it is large enough. The share of equal
-// components in two signatures, see [SignatureAgreement], estimates the Jaccard similarity of the sets. All
-// components of the empty set are 1<<32 + 15.
+// Signature returns the signature of a set of shingles: for each function, its smallest value on the set, below 1<<32 +
+// 15. It overwrites dst and uses its memory if it is large enough. The share of equal components in two signatures, see
+// [SignatureAgreement], estimates the Jaccard similarity of the sets. All components of the empty set are 1<<32 + 15.
 func (m *UniversalMinHash) Signature(dst []uint64, shingles []uint32) []uint64 {
 	dst = dst[:0]
 	for i, factor := range m.factors {

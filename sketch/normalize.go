@@ -28,14 +28,12 @@ type Normalization struct {
 	// and digits by those that they look like, as Unicode Technical Standard 39 says. Letters become small.
 	Skeleton bool
 
-	// Fold is full case folding. It goes beyond lower case, which tokens have anyway: ß becomes ss, and the
-	// final sigma a sigma.
+	// Fold is full case folding, more than the lower case of tokens: ß becomes ss, and the final sigma a sigma.
 	Fold bool
 
-	// Punctuation removes punctuation. It removes an apostrophe, full stop, hyphen or middle dot between
-	// letters and digits, so don't becomes dont and N.B.A becomes NBA. It removes soft hyphens, except behind
-	// a byte that is not valid UTF-8. Everything else of category P, and all other punctuation of ASCII,
-	// becomes a space.
+	// Punctuation removes punctuation. It removes an apostrophe, full stop, hyphen or middle dot between letters and
+	// digits, so don't becomes dont and N.B.A becomes NBA. It removes soft hyphens, except behind a byte that is not
+	// valid UTF-8. Everything else of category P, and all other punctuation of ASCII, becomes a space.
 	Punctuation bool
 }
 
@@ -96,8 +94,7 @@ func (n *Normalization) set(name string) error {
 	return fmt.Errorf("unknown step %q: take nfc, nfkc, skeleton, fold, punctuation, or none alone", name)
 }
 
-// Normalizer normalizes texts. It reuses its buffers, so it allocates nothing in a text. Only one goroutine
-// may use it at a time.
+// Normalizer normalizes texts and reuses its buffers. Only one goroutine may use it at a time.
 type Normalizer struct {
 	steps            Normalization
 	budget           *Budget // nil: no limit
@@ -180,8 +177,7 @@ func (n *Normalizer) appendComposed(dst, text []byte) []byte {
 	return appendParts(dst, text, n.appendComposedRun)
 }
 
-// appendParts calls appendValid for each part of text that is valid UTF-8. It appends the bytes between these
-// parts as they are.
+// appendParts calls appendValid for each part of text that is valid UTF-8, and appends the bytes between as they are.
 func appendParts(dst, text []byte, appendValid func(dst, valid []byte) []byte) []byte {
 	for len(text) > 0 {
 		if valid := validLength(text); valid > 0 {
@@ -195,8 +191,7 @@ func appendParts(dst, text []byte, appendValid func(dst, valid []byte) []byte) [
 	return dst
 }
 
-// validLength returns how many bytes of text are before the first that is not
-// valid UTF-8.
+// validLength returns how many bytes of text are before the first that is not valid UTF-8.
 func validLength(text []byte) int {
 	if utf8.Valid(text) {
 		return len(text)
@@ -211,8 +206,7 @@ func validLength(text []byte) int {
 	}
 }
 
-// appendComposedRun appends valid UTF-8 in the wanted form. It replaces norm.Form.Append, which allocates for
-// each text that it has to change.
+// appendComposedRun replaces norm.Form.Append, which allocates for each text that it has to change.
 func (n *Normalizer) appendComposedRun(dst, run []byte) []byte {
 	for len(dst) <= n.most {
 		done := n.form.QuickSpan(run)
@@ -272,7 +266,6 @@ func isCherokeeCapital(r rune) bool {
 	return '\u13a0' <= r && r <= '\u13f5'
 }
 
-// appendFoldedRun appends the case folding of valid UTF-8.
 func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
 	for len(dst) <= n.most {
 		dst = slices.Grow(dst, len(run)+utf8.UTFMax)
@@ -286,8 +279,7 @@ func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
 	return dst
 }
 
-// removePunctuation removes the punctuation of text in place and returns the
-// length of what is left.
+// removePunctuation removes the punctuation of text in place and returns the length of what is left.
 func removePunctuation(text []byte) int {
 	kept := 0
 	inside := false // whether the kept text ends within a word
@@ -343,7 +335,6 @@ const (
 	wordKind               // letters and digits
 )
 
-// kindsASCII holds the kinds of all bytes.
 var kindsASCII = func() (kinds [256]uint8) {
 	for c := range utf8.RuneSelf {
 		switch r := rune(c); {
@@ -379,8 +370,7 @@ func beginsWord(text []byte) bool {
 // firstOfIdeographs is the smallest first byte of a Chinese character.
 const firstOfIdeographs = 0xe3
 
-// keepsIdeograph reports whether text begins with a Chinese character that stays one. Normalization does not join it to
-// the text before it.
+// keepsIdeograph reports whether text begins with a Chinese character that normalization joins to no text before it.
 func (n *Normalizer) keepsIdeograph(text []byte) bool {
 	r, _ := utf8.DecodeRune(text)
 	return unicode.Is(unicode.Unified_Ideograph, r) && (n == nil || !n.steps.Skeleton || confusables.Keeps(r))

@@ -16,8 +16,7 @@ const (
 	// texts that have nothing to do with each other. The longest span of a pair is reported in any case.
 	LeastSpan = 8
 
-	// mostInOrder bounds the stretches found at places that are paired in their order, in multiples of the
-	// lengths of the texts.
+	// mostInOrder bounds the stretches at places that are paired in order, in multiples of the lengths of the texts.
 	mostInOrder = 4
 
 	// mostBeside bounds the stretches found next to another one on its diagonal, in multiples of its length.
@@ -52,19 +51,17 @@ type chain struct {
 	words                        int // common words
 }
 
-// Spans returns the passages that the last compared sequences have in common, longest first. Equally long
-// ones are in the order of the first sequence. They belong to the Matcher, which overwrites them in the next
-// call.
+// Spans returns the passages that the last compared sequences have in common, longest first. Equally long ones are in
+// the order of the first sequence. They belong to the Matcher, which overwrites them in the next call.
 //
 // A stretch is a run of shingles that follow each other in both texts. Spans takes the longest stretches
 // first, together with those that form a span with them. From each it takes the shingles that no longer
 // stretch has claimed in either text. Then it takes stretches that are another copy of a passage in only one
 // of the texts. It joins stretches that are near each other in both texts to spans; see [MostGap].
 //
-// This is the greedy string tiling of plagiarism detection. It is seeded with shingles. If these are
-// frequent, it is seeded with the longest runs of frequent shingles. A common run of n words, with n at least
-// [LeastSpan], gives a span of at least n words. For texts of n shingles it takes time in proportion to n log
-// n, whatever repeats in them.
+// This is the greedy string tiling of plagiarism detection. It is seeded with shingles. If these are frequent, it is
+// seeded with the longest runs of frequent shingles. A common run of n words, with n at least [LeastSpan], gives a span
+// of at least n words. For texts of n shingles it takes time in proportion to n log n, whatever repeats in them.
 func (m *Matcher) Spans() []Span {
 	// Shingles that are too isolated for a reported span are left out, unless no span is found without them.
 	m.nearA, m.nearB = m.near(m.a, m.inA, m.nearA), m.near(m.b, m.inB, m.nearB)
@@ -91,8 +88,7 @@ func (m *Matcher) find(inA, inB bitSet) {
 	m.tell()
 }
 
-// extend finds the stretches that contain seeds. It also finds stretches without a seed near a long one:
-// their shingles are frequent.
+// extend finds the stretches that contain seeds, and near long stretches others, whose shingles are frequent.
 func (m *Matcher) extend() {
 	m.stretches = m.stretches[:0]
 	diagonal, end := uint64(math.MaxUint64), 0 // of the stretch before
@@ -109,8 +105,7 @@ func (m *Matcher) extend() {
 		if seed&1 == inOrder {
 			ordered -= s.length
 		}
-		// The search next to a stretch is bounded. So the time is in proportion to the length of the texts,
-		// whatever they contain.
+		// The search next to a stretch is bounded, so the time is in proportion to the length of any texts.
 		rest := 0
 		if s.length+m.shingle > LeastSpan {
 			rest = mostBeside * s.length
@@ -148,8 +143,8 @@ func (m *Matcher) grow(a, b, end, most int) stretch {
 	return stretch{a: begin, b: b - (a - begin), length: last - begin + 1}
 }
 
-// beside returns the next stretch on the diagonal of s, before s or behind it, if both may be in one span. It
-// returns at most the given number of shingles of it.
+// beside returns at most the given number of shingles of the next stretch on the diagonal of s that may be in one span
+// with it, before s or behind it.
 func (m *Matcher) beside(s stretch, side, end, most int) (stretch, bool) {
 	if most == 0 {
 		return stretch{}, false
@@ -240,7 +235,7 @@ func byPlace(x, y stretch) int {
 	return x.b - y.b
 }
 
-// longestNew returns the longest part of a stretch whose shingles are each covered in at most the given number of
+// longestNew returns the longest part of a stretch without a shingle that is covered in more than the given number of
 // texts.
 func (m *Matcher) longestNew(s stretch, most uint64) stretch {
 	best, begin := stretch{}, 0
@@ -284,8 +279,7 @@ func (m *Matcher) join() {
 	}
 }
 
-// gap returns how many words are between a chain and a stretch. It reports whether these are few enough to
-// join them.
+// gap returns how many words are between a chain and a stretch. It reports whether these are few enough to join them.
 func (m *Matcher) gap(c *chain, s stretch) (int, bool) {
 	if c.lastA >= s.a || c.lastB >= s.b {
 		return 0, false
@@ -307,7 +301,6 @@ func (m *Matcher) tell() {
 	}
 }
 
-// tellLongest reports the longest chain as a span, if no chain is long enough.
 func (m *Matcher) tellLongest() {
 	if len(m.spans) > 0 || len(m.chains) == 0 {
 		return

@@ -33,8 +33,7 @@ var quotationMarks = []struct {
 	{'\u301d', "\u301e\u301f\u201d", false}, // 〝vertical〟
 }
 
-// quotations finds the quotations of a text: text between quotation marks of one paragraph, and lines that
-// begin with >.
+// quotations finds what a text quotes: between quotation marks of one paragraph, and in lines that begin with >.
 type quotations struct {
 	text []byte
 	// paragraph is where the last examined paragraph ends.
@@ -74,8 +73,7 @@ func (q *quotations) each(text []byte, visit func(begin, end int, quoted bool)) 
 	}
 }
 
-// quotedLine returns the end of the line at the given place if it begins with > after at most three spaces,
-// else 0.
+// quotedLine returns the end of the line at the given place if it begins with > after at most three spaces, else 0.
 func (q *quotations) quotedLine(at int) int {
 	mark := at
 	for mark < len(q.text) && q.text[mark] == ' ' && mark-at < 3 {
@@ -90,8 +88,7 @@ func (q *quotations) quotedLine(at int) int {
 	return len(q.text)
 }
 
-// quotation returns the end, behind its closing mark, of the quotation that begins at the given place. It
-// returns 0 if none does.
+// quotation returns the end, behind its closing mark, of the quotation that begins at the given place, or 0.
 func (q *quotations) quotation(at int) int {
 	r, size := utf8.DecodeRune(q.text[at:])
 	for i, mark := range quotationMarks {
@@ -117,8 +114,7 @@ func (q *quotations) quotation(at int) int {
 	return 0
 }
 
-// closing returns where the next of the marks in the paragraph ends. It returns 0 if there is none. A plain
-// mark closes only where a word ends.
+// closing returns where the next of the marks in the paragraph ends, or 0. A plain mark closes only where a word ends.
 func (q *quotations) closing(at int, marks string) int {
 	for {
 		next := bytes.IndexAny(q.text[at:q.paragraph], marks)
@@ -161,8 +157,7 @@ func (q *quotations) closes(at int) bool {
 // isSolo reports whether r is of a script without spaces between words.
 func isSolo(r rune) bool { return ideographTable().class(uint32(r))&^irregular == solo }
 
-// paragraphEnd returns where the paragraph at the beginning of text ends: at a blank line, a form feed or a
-// paragraph separator.
+// paragraphEnd returns where the first paragraph ends: at a blank line, a form feed or a paragraph separator.
 func paragraphEnd(text []byte) int {
 	for at := 0; at < len(text); {
 		next := bytes.IndexAny(text[at:], "\n\f\u2029")

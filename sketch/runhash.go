@@ -25,7 +25,6 @@ type polynomial struct {
 }
 
 const (
-	// modulus is the prime number.
 	modulus = 1<<61 - 1
 	// runPurpose makes the points others than all else that the seed is the key of.
 	runPurpose = 0x7061737361676573

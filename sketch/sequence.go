@@ -31,10 +31,8 @@ type Sequencer struct {
 	shingle    int
 	least      int // least number of distinct shingles of a text that is compared
 	exclude    bool
-	budget     *Budget     // nil: no limit
-	code       *codeReader // nil: no code
-	normalizer *Normalizer // nil: nothing to do
-	keep       func(word []byte) bool
+	budget     *Budget // nil: no limit
+	steps      preparation
 	cutsSolos  bool
 	hasher     *Hasher
 	scanner    wordScanner // of the text
@@ -64,8 +62,6 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 		shingle:   max(o.Measure.Shingle, 1),
 		least:     o.LeastShingles,
 		exclude:   excludeQuotations,
-		scanner:   newWordScanner(o.Measure),
-		prepared:  newWordScanner(o.Measure),
 		budget:    o.Budget,
 		cutsSolos: o.Measure.Tokens.single() == SingleTokens,
 		ignored:   o.Ignored,
@@ -77,25 +73,18 @@ func NewSequencer(o Options, excludeQuotations bool) (*Sequencer, error) {
 	case o.StopWords != nil && o.StopWordUse != RemoveStopWords:
 		return nil, errors.New(
 			"sequence: shingles that need a stop word leave holes in passages: take stop words out, or leave them in")
-	case o.StopWords != nil:
-		s.keep = func(word []byte) bool { return !o.StopWords.Contains(word) }
 	}
 	var err error
 	if s.hasher, err = NewHasher(o.Measure); err != nil {
 		return nil, fmt.Errorf("sequence: %w", err)
 	}
 	s.hasher.budget = o.Budget
-	if s.code, err = newCodeReader(o.Code, o.Budget); err != nil {
+	s.scanner, s.prepared = newWordScanner(o.Measure), newWordScanner(o.Measure)
+	if s.steps, err = newPreparation(o); err != nil {
 		return nil, fmt.Errorf("sequence: %w", err)
 	}
-	if s.code != nil {
-		s.code.places = true
-	}
-	if o.Normalization != (Normalization{}) {
-		if s.normalizer, err = NewNormalizer(o.Normalization); err != nil {
-			return nil, err
-		}
-		s.normalizer.budget = o.Budget
+	if s.steps.code != nil {
+		s.steps.code.places = true
 	}
 	return s, nil
 }
@@ -116,11 +105,7 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 	s.Places(text)
 	s.set = append(slices.Grow(s.set[:0], len(q.Shingles)), q.Shingles...)
 	d := Document{Set: s.sorter.Sort(s.set), Tokens: len(s.begins), InvalidBytes: s.invalid}
-	if len(d.Set) > 0 {
-		d.Digest = s.hasher.digester.Set(d.Set)
-	} else {
-		d.Digest = s.hasher.digester.Texts(text)
-	}
+	d.Digest = s.hasher.digester.of(d.Set, text)
 	if s.ignored != nil {
 		if s.kept = s.ignored.leaveOut(&d, s.kept, s.hasher.digester); d.Ignored > 0 {
 			q.LeaveOut(s.ignored, len(d.Set) == 0)
@@ -133,7 +118,7 @@ func (s *Sequencer) Sequence(text []byte) (Document, Sequence) {
 	}
 	if len(d.Set) < s.least {
 		d.Set = nil
-		*q = Sequence{Shingles: q.Shingles[:0], Tokens: q.Tokens[:0], Starts: q.Starts[:0], Ends: q.Ends[:0]}
+		q.cut(0)
 	}
 	return d, *q
 }
@@ -147,20 +132,20 @@ func (s *Sequencer) Places(text []byte) Sequence {
 		// All but the numbers of the tokens lie in the memory of others.
 		*q = Sequence{Tokens: q.Tokens}
 	}
-	*q = Sequence{Shingles: q.Shingles[:0], Tokens: q.Tokens[:0], Starts: q.Starts[:0], Ends: q.Ends[:0]}
+	q.cut(0)
 	s.isWhole = false
 	read := text
-	if s.code != nil {
-		read = s.code.read(text)
+	if s.steps.code != nil {
+		read = s.steps.code.read(text)
 	}
 	if s.exclude {
 		s.quotations.each(read, func(begin, end int, quoted bool) { s.part(read, begin, end, quoted) })
 	} else {
 		s.part(read, 0, len(read), false)
 	}
-	if s.code != nil {
+	if s.steps.code != nil {
 		for i := range q.Shingles {
-			q.Starts[i], q.Ends[i] = s.code.begin(q.Starts[i]), s.code.end(q.Ends[i])
+			q.Starts[i], q.Ends[i] = s.steps.code.begin(q.Starts[i]), s.steps.code.end(q.Ends[i])
 		}
 	}
 	return *q
@@ -177,6 +162,11 @@ func (q *Sequence) LeaveOut(ignored *Shingles, all bool) {
 		q.Shingles[n], q.Tokens[n], q.Starts[n], q.Ends[n] = hash, q.Tokens[i], q.Starts[i], q.Ends[i]
 		n++
 	}
+	q.cut(n)
+}
+
+// cut leaves the first n shingles.
+func (q *Sequence) cut(n int) {
 	q.Shingles, q.Tokens, q.Starts, q.Ends = q.Shingles[:n], q.Tokens[:n], q.Starts[:n], q.Ends[:n]
 }
 
@@ -184,7 +174,7 @@ func (s *Sequencer) part(text []byte, begin, end int, quoted bool) {
 	first := len(s.begins)
 	s.inRun, s.count = s.inRun[:0], 0
 	part := text[begin:end]
-	if s.normalizer == nil && s.keep == nil {
+	if s.steps.normalizer == nil && s.steps.filter == nil {
 		s.scanner.reset(part)
 		for s.scanner.next() && s.token(begin+s.scanner.begin, begin+s.scanner.end, s.scanner.isInRun()) {
 		}
@@ -267,17 +257,17 @@ func (s *Sequencer) joinRuns(first int) {
 	s.begins, s.ends = s.begins[:first+tokens], s.ends[:first+tokens]
 }
 
-// pieceLength returns the length of the first piece of text that can be normalized on its own. It ends behind
-// white space or, if Chinese characters are tokens, before one of them.
+// pieceLength returns the length of the first piece of text that can be normalized on its own, up to white space or, if
+// Chinese characters are tokens, one of them.
 func (s *Sequencer) pieceLength(text []byte) int {
 	for at := 1; at < len(text); at++ {
 		endsWord := kindsASCII[text[at-1]] == spaceKind && kindsASCII[text[at]] != spaceKind
 		if !endsWord &&
-			!(s.cutsSolos && text[at] >= firstOfIdeographs && s.normalizer.keepsIdeograph(text[at:]) &&
+			!(s.cutsSolos && text[at] >= firstOfIdeographs && s.steps.normalizer.keepsIdeograph(text[at:]) &&
 				!reachesOver(text[:at])) {
 			continue
 		}
-		end, isMoved := s.normalizer.moves(text, at)
+		end, isMoved := s.steps.normalizer.moves(text, at)
 		if !isMoved {
 			return at
 		}
@@ -286,22 +276,22 @@ func (s *Sequencer) pieceLength(text []byte) int {
 	return len(text)
 }
 
-// prepare normalizes a piece of the text that begins at the given offset. It appends the result to the text
-// that is hashed, and notes where its tokens are.
+// prepare appends a piece of the text, normalized, to the text that is hashed, and notes where its tokens are.
 func (s *Sequencer) prepare(piece []byte, offset int) {
 	s.piece = s.piece[:0]
-	if s.normalizer != nil {
-		s.piece = s.normalizer.Append(s.piece, piece)
+	if s.steps.normalizer != nil {
+		s.piece = s.steps.normalizer.Append(s.piece, piece)
 	} else {
 		s.piece = append(s.piece, piece...)
 	}
 	aligned := slices.Equal(s.piece, piece)
-	if !aligned && !(s.normalizer.steps.Skeleton && confusables.HasOverride(piece)) {
-		aligned = s.countTokens(s.piece) == s.countTokens(piece)
-	}
-	var begin, end int
+	var tokens, begin, end int
 	if !aligned {
-		begin, end = s.extent(piece)
+		tokens, begin, end = s.extent(piece)
+	}
+	if !aligned && !(s.steps.normalizer.steps.Skeleton && confusables.HasOverride(piece)) {
+		normalized, _, _ := s.extent(s.piece)
+		aligned = normalized == tokens
 	}
 	s.scanner.reset(piece)
 	s.prepared.reset(s.piece)
@@ -311,7 +301,7 @@ func (s *Sequencer) prepare(piece []byte, offset int) {
 			s.scanner.next()
 			begin, end = s.scanner.begin, s.scanner.end
 		}
-		if s.keep != nil && !s.keep(s.prepared.word()) {
+		if s.steps.filter != nil && !s.steps.filter.keep(s.prepared.word()) {
 			s.text = append(append(s.text, s.piece[copied:s.prepared.begin]...), ' ')
 			copied = s.prepared.end
 			continue
@@ -324,33 +314,23 @@ func (s *Sequencer) prepare(piece []byte, offset int) {
 	s.invalid += s.prepared.invalid
 }
 
-func (s *Sequencer) countTokens(piece []byte) int {
-	n := 0
-	for s.scanner.reset(piece); s.scanner.next(); {
-		n++
-	}
-	return n
-}
-
-// extent returns where the first token of a piece begins and where the last one ends. If there is none, it
-// returns the whole piece.
-func (s *Sequencer) extent(piece []byte) (begin, end int) {
-	s.scanner.reset(piece)
-	if !s.scanner.next() {
-		return 0, len(piece)
-	}
-	begin, end = s.scanner.begin, s.scanner.end
-	for s.scanner.next() {
+// extent returns how many tokens a piece has, where the first of them begins and where the last one ends. If there is
+// none, it returns the whole piece.
+func (s *Sequencer) extent(piece []byte) (tokens, begin, end int) {
+	end = len(piece)
+	for s.scanner.reset(piece); s.scanner.next(); tokens++ {
+		if tokens == 0 {
+			begin = s.scanner.begin
+		}
 		end = s.scanner.end
 	}
-	return begin, end
+	return tokens, begin, end
 }
 
 // Winnow appends to selected, in ascending order, the places of the hashes that winnowing selects (Schleimer,
-// Wilkerson, Aiken, Winnowing: local algorithms for document fingerprinting, SIGMOD 2003). It selects the
-// smallest of every window of adjacent hashes. If two lists share a window, they share a selected hash of it,
-// wherever the window is in them. A list that is shorter than a window counts as one. A window below 1 counts
-// as 1.
+// Wilkerson, Aiken, Winnowing: local algorithms for document fingerprinting, SIGMOD 2003). It selects the smallest of
+// every window of adjacent hashes. If two lists share a window, they share a selected hash of it, wherever the window
+// is in them. A list that is shorter than a window counts as one. A window below 1 counts as 1.
 //
 // If hashes are equal, the rightmost in the window is selected, unless one of them was selected in the window
 // before (the article's robust winnowing). That leaves out the repeats of a monotonous text. Of evenly spread
@@ -385,9 +365,8 @@ func Winnow(selected []uint32, hashes []uint64, window int) []uint32 {
 // that the first 64 all have a rotation of their own.
 const passageRotation = 21
 
-// Passages appends a hash for each run of the given number of adjacent shingles of s that follow each other
-// in the text. Winnow these hashes if the shingles of the measure are so
-// short that dissimilar texts share many.
+// Passages appends a hash for each run of the given number of adjacent shingles of s that follow each other in the
+// text. Winnow these hashes if the shingles of the measure are so short that dissimilar texts share many.
 func (s *Sequence) Passages(hashes []uint64, shingles int) []uint64 {
 	hashes = slices.Grow(hashes, s.Len())
 	for begin := 0; begin < s.Len(); {

@@ -7,7 +7,6 @@ import (
 	"slices"
 )
 
-// place says where a shingle is in a sequence.
 type place struct {
 	shingle uint64
 	at      uint32
@@ -109,7 +108,6 @@ func (s *bitSet) reset(n int) {
 func (s bitSet) add(i int)      { s[uint(i)/64] |= 1 << (uint(i) % 64) }
 func (s bitSet) has(i int) bool { return s[uint(i)/64]>>(uint(i)%64)&1 != 0 }
 
-// bit returns 1 if the set has i, else 0.
 func (s bitSet) bit(i int) uint64 { return s[uint(i)/64] >> (uint(i) % 64) & 1 }
 
 func (s bitSet) addRange(begin, end int) {

@@ -49,8 +49,8 @@ func (s *Shingles) Has(hash uint64) bool {
 	return slices.Contains(s.hashes[s.starts[at]:s.starts[at+1]], hash)
 }
 
-// AppendOthers appends to others the shingles of a set that are not among them, in their order.
-func (s *Shingles) AppendOthers(others, set []uint64) []uint64 {
+// appendOthers appends to others the shingles of a set that are not among them, in their order.
+func (s *Shingles) appendOthers(others, set []uint64) []uint64 {
 	for _, hash := range set {
 		if !s.Has(hash) {
 			others = append(others, hash)
@@ -59,38 +59,26 @@ func (s *Shingles) AppendOthers(others, set []uint64) []uint64 {
 	return others
 }
 
-// AppendRest appends to rest what says what a document is, given its set: the shingles that are not among them, in
-// their order. If some are among them and fewer than [LeastOwn] are not, it appends nothing.
-func (s *Shingles) AppendRest(rest, set []uint64) []uint64 {
-	before := len(rest)
-	rest = s.AppendOthers(rest, set)
-	if left := len(rest) - before; left < len(set) && left < LeastOwn {
-		return rest[:before]
+// rest returns what says what a document is, given its set, in the memory of kept: the shingles that are not among
+// them, in their order, or none if some are among them and fewer than [LeastOwn] are not. It also returns how many are
+// among them.
+func (s *Shingles) rest(kept, set []uint64) (rest []uint64, ignored int) {
+	rest = s.appendOthers(kept[:0], set)
+	ignored = len(set) - len(rest)
+	if ignored > 0 && len(rest) < LeastOwn {
+		return rest[:0], ignored
 	}
-	return rest
+	return rest, ignored
 }
 
-// leaveOut takes the shingles that do not count out of a document. If fewer than [LeastOwn] are left, it takes out all,
-// and the digest is still made of the whole set: such a document is equal to documents of the same set, and like no
-// other. It returns the set that stays, which is in the memory of kept.
+// leaveOut leaves the rest of the set of a document, in the memory of kept, and returns it. If that is nothing, the
+// digest is still of the whole set: such a document is equal to documents of the same set, and like no other.
 func (s *Shingles) leaveOut(d *Document, kept []uint64, digester *Digester) []uint64 {
-	kept = kept[:0]
-	for _, hash := range d.Set {
-		if !s.Has(hash) {
-			kept = append(kept, hash)
-		}
+	d.Set, d.Ignored = s.rest(kept, d.Set)
+	if d.Ignored > 0 && len(d.Set) > 0 {
+		d.Digest = digester.Set(d.Set)
 	}
-	switch d.Ignored = len(d.Set) - len(kept); {
-	case d.Ignored == 0:
-		d.Set = kept
-		return kept
-	case len(kept) < LeastOwn:
-		kept = kept[:0]
-	default:
-		d.Digest = digester.Set(kept)
-	}
-	d.Set = kept
-	return kept
+	return d.Set
 }
 
 // Stripper takes shingles that do not count out of sets that were made with them. Only one goroutine may use it at a
@@ -114,10 +102,10 @@ func NewStripper(out *Shingles, simHashBits int) (*Stripper, error) {
 	return s, err
 }
 
-// Strip returns what [Shingles.AppendRest] leaves of a set, and its SimHash fingerprint, nil if none is wanted. Both
-// belong to the Stripper, which overwrites them in the next call.
+// Strip returns the shingles of a set that count, or none if fewer than [LeastOwn] of them are left, and their SimHash
+// fingerprint, nil if none is wanted. Both belong to the Stripper, which overwrites them in the next call.
 func (s *Stripper) Strip(set []uint64) (rest, simhash []uint64) {
-	s.rest = s.out.AppendRest(s.rest[:0], set)
+	s.rest, _ = s.out.rest(s.rest, set)
 	if s.simhash == nil {
 		return s.rest, nil
 	}

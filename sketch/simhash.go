@@ -13,8 +13,7 @@ import (
 type Tie int
 
 const (
-	// TieAlternate gives bit number i the value i modulo 2: the fingerprint is
-	// without bias. It is the rule of hash4j.
+	// TieAlternate gives bit number i the value i modulo 2: the fingerprint is without bias. It is the rule of hash4j.
 	TieAlternate Tie = iota
 	// TieZero gives 0, as Manku, Jain and Das Sarma (Detecting near-duplicates
 	// for web crawling, 2007) and seomoz/simhash-cpp do.
@@ -38,8 +37,7 @@ func IsSimHashLength(bits int) bool {
 // SimHashWords returns the number of words of 64 bits that hold a fingerprint of that many bits.
 func SimHashWords(bits int) int { return (bits + 63) / 64 }
 
-// SimHashOptions say how a [SimHash] computes fingerprints. Fingerprints of different options cannot be
-// compared.
+// SimHashOptions say how a [SimHash] computes fingerprints. Fingerprints of different options cannot be compared.
 type SimHashOptions struct {
 	// Bits is the length of a fingerprint: 32, or a multiple of 64 up to [MostSimHashBits]. Bits do not depend on each
 	// other, so a fingerprint of 32 bits is the lower half of one of 64.
@@ -215,13 +213,11 @@ func (s *SimHash) word(hash uint64, i int) uint64 {
 	return asmkernels.SplitMix(hash + outputState(i))
 }
 
-// outputState returns the state of SplitMix64 for output number i, if the seed is
-// 0.
+// outputState returns the state of SplitMix64 for output number i, if the seed is 0.
 func outputState(i int) uint64 { return uint64(i+1) * asmkernels.SplitMixStep }
 
-// Fingerprint returns the fingerprint of the features since the last Reset: bit number i is bit i%64 of
-// element i/64. Without features every bit is a tie. It overwrites dst and uses its memory if it is large
-// enough.
+// Fingerprint returns the fingerprint of the features since the last Reset: bit number i is bit i%64 of element i/64.
+// Without features every bit is a tie. It overwrites dst and uses its memory if it is large enough.
 func (s *SimHash) Fingerprint(dst []uint64) []uint64 {
 	s.flush()
 	s.flushWeighted()
@@ -268,11 +264,10 @@ func Hamming(a, b []uint64) int {
 	return distance
 }
 
-// Cosine estimates the cosine of the angle between two weighted sets, from -1 to 1. It uses the Hamming
-// distance of their fingerprints of the given number of bits: cos(pi*distance/bits). Disjoint sets are at a
-// right angle, with half of the bits different. Let p be the angle's share of 180 degrees. The share of
-// differing bits estimates p without bias and with the variance p(1-p)/bits, if there are enough features
-// that none outweighs all others.
+// Cosine estimates the cosine of the angle between two weighted sets, from -1 to 1. It uses the Hamming distance of
+// their fingerprints of the given number of bits: cos(pi*distance/bits). Disjoint sets are at a right angle, with half
+// of the bits different. Let p be the angle's share of 180 degrees. The share of differing bits estimates p without
+// bias and with the variance p(1-p)/bits, if there are enough features that none outweighs all others.
 func Cosine(distance, bits int) float64 {
 	return math.Cos(math.Pi * float64(distance) / float64(bits))
 }
@@ -337,8 +332,7 @@ func transposeBytes(words *[8]uint64) {
 	}
 }
 
-// compare returns the positions that are set in more than half of count words of weight 1, and those that are
-// set in exactly half of them.
+// compare returns the positions that are set in more than half, and in exactly half, of count words of weight 1.
 func (m *majority) compare(count uint64) (more, half uint64) {
 	half = ^uint64(0)
 	for p := bits.Len64(count) - 1; p >= 0; p-- {
@@ -353,8 +347,7 @@ func (m *majority) compare(count uint64) (more, half uint64) {
 	return more, half
 }
 
-// compareWeighted does the work of compare for count words of weight unit each, and others with the total
-// weight sum.
+// compareWeighted does the work of compare for count words of weight unit each, and others with the total weight sum.
 func (m *majority) compareWeighted(count, unit, sum uint64) (more, half uint64) {
 	total := count*unit + sum
 	for i, tally := range m.tallies {

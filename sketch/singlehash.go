@@ -20,12 +20,10 @@ const (
 // SingleHashOptions say how a [SingleHash] computes fingerprints. Fingerprints of different options cannot be
 // compared, but a smaller Size gives the beginning of a larger fingerprint.
 type SingleHashOptions struct {
-	// Words is the number of adjacent words in a shingle, at least 1. The
-	// article takes 3.
+	// Words is the number of adjacent words in a shingle, at least 1. The article takes 3.
 	Words int
 
-	// Size is the largest number of hashes in a fingerprint, at least 1. The
-	// article takes 128.
+	// Size is the largest number of hashes in a fingerprint, at least 1. The article takes 128.
 	Size int
 
 	// Article reproduces the fingerprints of the article's own program bit for bit. That program shifts a
@@ -37,12 +35,10 @@ type SingleHashOptions struct {
 // SingleHash computes the fingerprints of MinHash with a single hash function (Gudkov, MinHash, 2019; the
 // scheme is by Broder, 1997): the smallest hashes of the shingles of a text.
 //
-// A word is a run of letters and digits of the Basic Multilingual Plane, as
-// Unicode 6.2 has them; case counts. A shingle is a number of adjacent words,
-// hashed one after the other with nothing between them by 32-bit FNV-1a, two
-// bytes a character, the lower one first. All other code points, and bytes that
-// are not valid UTF-8, separate words. A text with fewer words than a shingle
-// has an empty fingerprint.
+// A word is a run of letters and digits of the Basic Multilingual Plane, as Unicode 6.2 has them; case counts. A
+// shingle is a number of adjacent words, hashed one after the other with nothing between them by 32-bit FNV-1a, two
+// bytes a character, the lower one first. All other code points, and bytes that are not valid UTF-8, separate words. A
+// text with fewer words than a shingle has an empty fingerprint.
 //
 // A SingleHash reuses its memory, so it allocates nothing in a text. Only one goroutine may use it at a time.
 type SingleHash struct {
@@ -69,10 +65,9 @@ func NewSingleHash(o SingleHashOptions) (*SingleHash, error) {
 	}, nil
 }
 
-// Fingerprint returns the smallest distinct shingle hashes of text in ascending order, and the number of its
-// words. There are at most as many hashes as the options say. If there are fewer, they are the whole set. It
-// overwrites dst and uses its memory if it is large enough. See [EstimateFingerprints] for the comparison of
-// two fingerprints.
+// Fingerprint returns the smallest distinct shingle hashes of text in ascending order, and the number of its words.
+// There are at most as many hashes as the options say. If there are fewer, they are the whole set. It overwrites dst
+// and uses its memory if it is large enough. See [EstimateFingerprints] for the comparison of two fingerprints.
 func (s *SingleHash) Fingerprint(dst []uint32, text []byte) (fingerprint []uint32, words int) {
 	s.smallest.reset()
 	for i := range s.pipeline {
@@ -87,8 +82,7 @@ func (s *SingleHash) Fingerprint(dst []uint32, text []byte) (fingerprint []uint3
 	return s.smallest.appendSorted(dst[:0]), s.words
 }
 
-// hash passes text through the pipeline. Each character updates the hashes of all shingles that it belongs
-// to. The end of a word ends the oldest shingle.
+// hash passes text through the pipeline. Each character updates the hashes of its shingles. A word ends the oldest one.
 func (s *SingleHash) hash(text []byte) {
 	open := false
 	for len(text) > 0 {
@@ -109,8 +103,7 @@ func (s *SingleHash) hash(text []byte) {
 	}
 }
 
-// hashThree does the work of hash for shingles of three words, the usual number. It keeps the pipeline in
-// registers, and has fast paths for characters of one and two bytes.
+// hashThree is hash for the usual three words, with the pipeline in registers and fast paths for one and two bytes.
 func (s *SingleHash) hashThree(text []byte) {
 	known, units := &s.table.bytes, &s.table.units
 	upper := ^uint32(0)
@@ -191,8 +184,7 @@ func (s *SingleHash) character(text []byte) (low, high uint32, size int, alphanu
 	return uint32(r) & 0xff, uint32(r) >> 8, size, true
 }
 
-// alphanumericVersion is the version of Unicode in Java 8. The article's program made its table of characters
-// with it.
+// alphanumericVersion is the version of Unicode in Java 8. The article's program made its table of characters with it.
 const alphanumericVersion = "6.2.0"
 
 // alphanumericTable says which 16-bit characters are letters or digits for the single-hash MinHash. It does
@@ -204,9 +196,8 @@ type alphanumericTable struct {
 	bytes [256]bool
 }
 
-// laterLetters are the code points of the Basic Multilingual Plane that became letters after
-// alphanumericVersion: vowel signs and tone marks of New Tai Lue in Unicode 8, and two Vedic signs in Unicode
-// 12.
+// laterLetters are the code points of the Basic Multilingual Plane that became letters after alphanumericVersion: vowel
+// signs and tone marks of New Tai Lue in Unicode 8, and two Vedic signs in Unicode 12.
 var laterLetters = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x19b0, Hi: 0x19c0, Stride: 1},
 	{Lo: 0x19c8, Hi: 0x19c9, Stride: 1},
@@ -218,7 +209,6 @@ var formerLetters = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x1885, Hi: 0x1886, Stride: 1},
 }}
 
-// alphanumerics is the one table, built on first use.
 var alphanumerics = sync.OnceValue(newAlphanumericTable)
 
 // newAlphanumericTable builds the table that Character.isLetterOrDigit of Java 8 gives for all values of a

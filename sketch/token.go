@@ -1,6 +1,7 @@
 package sketch
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math/bits"
@@ -16,26 +17,21 @@ const (
 	// results of each step stay in the first-level cache for the next step.
 	chunkSize = 8 << 10
 
-	// blockSize is the number of bytes that are classified together. Each has a bit in a mask.
-	blockSize = asmkernels.BlockSize
-
-	// lookahead is the number of bytes that must be readable from the beginning
-	// of a block: the block and the rest of a code point that begins in it.
-	lookahead = asmkernels.Lookahead
+	blockSize   = asmkernels.BlockSize
+	lookahead   = asmkernels.Lookahead
+	tokenBlock  = asmkernels.TokenBlock
+	elementBits = asmkernels.ElementBits
 
 	// foldedSize is the room for the folded bytes of a chunk. These are the kept end of a token, the chunk up
 	// to the end of its last block, and the bytes that a block or a token reads beyond. A chunk grows by half
 	// if all its code points have a lower case of three bytes instead of two.
 	foldedSize = tokenBlock + (chunkSize+blockSize)*3/2 + lookahead + tokenBlock
 
-	// mostTokens is the room for the tokens of a chunk: one in two bytes, and the tokens that a block writes
-	// beyond the last.
+	// mostTokens is the room for the tokens of a chunk: one in two bytes, and what a block writes beyond the last.
 	mostTokens = (chunkSize+blockSize)/2 + blockSize
 
-	// highBits has the high bit of each of eight bytes.
 	highBits = 0x8080808080808080
 
-	// caseBit is set in the lower-case letters of ASCII.
 	caseBit = 0x20
 )
 
@@ -43,12 +39,10 @@ const (
 //
 //	fold, then close at the end of the text; read the tokens; keep
 //
-// Token number i of the chunk is folded[starts[i]:ends[i]]. A token that may continue in the next chunk has a
-// start but no end yet.
+// Token i of the chunk is folded[starts[i]:ends[i]]. One that may continue in the next chunk has no end yet.
 type tokenizer struct {
 	classes *classTable
 
-	// scan says how much of the following fields is in use.
 	scan         asmkernels.Scan
 	folded       [foldedSize]byte
 	starts, ends [mostTokens]uint16
@@ -69,9 +63,8 @@ func (t *tokenizer) reset() {
 	t.scan, t.prefix, t.invalid = asmkernels.Scan{}, asmkernels.Prefix{}, 0
 }
 
-// fold reads window up to its first limit bytes or a little further. It returns how many bytes it has read,
-// which is less than limit + blockSize. Window must have lookahead bytes behind limit. At the end of the text
-// they are zero.
+// fold reads window up to its first limit bytes or a little further. It returns how many bytes it has read, which is
+// less than limit + blockSize. Window must have lookahead bytes behind limit. At the end of the text they are zero.
 func (t *tokenizer) fold(window []byte, limit int) int {
 	at := 0
 	for {
@@ -83,7 +76,7 @@ func (t *tokenizer) fold(window []byte, limit int) int {
 		folded := (*[lookahead]byte)(t.folded[t.scan.Written:])
 		b := t.foldWide(source, folded, t.scan.Letters)
 		if b.size > 0 {
-			t.advance(b.tokens, b.boundaries, b.size)
+			t.scan.Advance(t.starts[:], t.ends[:], b.tokens, b.boundaries, b.size)
 			t.scan.Closed = b.solos >> (b.size - 1) & 1
 			at += b.size
 		}
@@ -93,13 +86,6 @@ func (t *tokenizer) fold(window []byte, limit int) int {
 	}
 }
 
-// advance takes the next size bytes of folded. Bit i of tokens says that byte i belongs to a token. Bit i of
-// boundaries says that no token continues from byte i-1 to byte i.
-func (t *tokenizer) advance(tokens, boundaries uint64, size int) {
-	t.scan.Advance(t.starts[:], t.ends[:], tokens, boundaries, size)
-}
-
-// wideBlock is what foldWide finds in a block.
 type wideBlock struct {
 	tokens     uint64 // bytes of tokens
 	boundaries uint64 // bytes before which an open token ends
@@ -180,7 +166,6 @@ func beyondASCII(source *[lookahead]byte) (wide uint64) {
 	return wide
 }
 
-// foldInPlace writes the lower case of a code point, unless that has another length.
 func foldInPlace(folded []byte, r rune, length int) bool {
 	lower := unicode.ToLower(r)
 	if utf8.RuneLen(lower) != length {
@@ -208,12 +193,11 @@ func (t *tokenizer) wideBlock(letters, marks, solos, heads uint64, size int, res
 	}
 }
 
-// foldResized folds the code point at the beginning of window, a letter whose lower case has another length.
-// It returns the length of the code point.
+// foldResized folds the first code point of window, whose lower case has another length. It returns its length.
 func (t *tokenizer) foldResized(window []byte) int {
 	r, length := utf8.DecodeRune(window)
 	size := utf8.EncodeRune(t.folded[t.scan.Written:], unicode.ToLower(r))
-	t.advance(1<<size-1, 0, size)
+	t.scan.Advance(t.starts[:], t.ends[:], 1<<size-1, 0, size)
 	return length
 }
 
@@ -238,14 +222,6 @@ func (t *tokenizer) keep() {
 	t.scan.Starts -= t.scan.Ends
 	t.starts[0], t.scan.Ends = 0, 0
 }
-
-const (
-	// tokenBlock is the number of bytes that the token hash takes in at once.
-	tokenBlock = asmkernels.TokenBlock
-
-	// elementBits is the number of bits of a set element.
-	elementBits = asmkernels.ElementBits
-)
 
 // appendHashes appends the hashes of the chunk's finished tokens.
 func (t *tokenizer) appendHashes(hashes []uint64) []uint64 {
@@ -282,10 +258,9 @@ func appendShingles(elements []uint64, hash *asmkernels.Hash, tokens []uint64, w
 type Tokens string
 
 const (
-	// ScriptTokens are words. A code point of Han, Hiragana and Katakana is a token of its own. In a run of
-	// code points of Thai, Lao, Khmer and Myanmar, a token begins at each. It is so long that a shingle has
-	// four code points for each of its tokens: about as many as the words of these languages have. A shorter
-	// run is one token.
+	// ScriptTokens are words. A code point of Han, Hiragana and Katakana is a token of its own. In a run of code points
+	// of Thai, Lao, Khmer and Myanmar, a token begins at each. It is so long that a shingle has four code points for
+	// each of its tokens: about as many as the words of these languages have. A shorter run is one token.
 	ScriptTokens Tokens = "script"
 	// SingleTokens are words. Every code point of all the scripts without spaces is a token of its own.
 	SingleTokens Tokens = "single"
@@ -297,9 +272,7 @@ const (
 
 const runCharacters = 4
 
-// tokenRule is how tokens of a kind are found.
 type tokenRule struct {
-	// classes returns the classes of code points.
 	classes func() *classTable
 	// characters makes a token of every code point that has a class.
 	characters bool
@@ -309,27 +282,23 @@ type tokenRule struct {
 
 // Check returns an error if there are no tokens of that name.
 func (t Tokens) Check() error {
-	switch t {
-	case ScriptTokens, SingleTokens, WordTokens, CharacterTokens:
-		return nil
+	if _, is := tokenRules[t]; !is {
+		return fmt.Errorf("must be %s, %s, %s or %s", ScriptTokens, SingleTokens, WordTokens, CharacterTokens)
 	}
-	return fmt.Errorf("must be %s, %s, %s or %s", ScriptTokens, SingleTokens, WordTokens, CharacterTokens)
+	return nil
 }
 
-func (t Tokens) rule() tokenRule {
-	switch t {
-	case ScriptTokens:
-		return tokenRule{classes: ideographTable, runs: true}
-	case SingleTokens:
-		return tokenRule{classes: ideographTable}
-	case CharacterTokens:
-		return tokenRule{classes: ideographTable, characters: true}
-	}
-	return tokenRule{classes: wordTable}
+var tokenRules = map[Tokens]tokenRule{
+	ScriptTokens:    {classes: ideographTable, runs: true},
+	SingleTokens:    {classes: ideographTable},
+	WordTokens:      {classes: wordTable},
+	CharacterTokens: {classes: ideographTable, characters: true},
 }
 
-// single returns the tokens that runs are made of. Texts with the same of them in the same order have the
-// same runs.
+// rule returns the rule of tokens that [Measure.check] accepts.
+func (t Tokens) rule() tokenRule { return tokenRules[cmp.Or(t, WordTokens)] }
+
+// single returns the tokens that runs are made of. Texts with the same of them in the same order have the same runs.
 func (t Tokens) single() Tokens {
 	if t == ScriptTokens {
 		return SingleTokens

@@ -91,9 +91,9 @@ func TestSingleHashVectorsOfCorpora(t *testing.T) {
 	}
 }
 
-// TestFingerprintJaccardVectorsOfCorpora compares scores with the output of the article's own
+// TestJaccardVectorsOfCorpora compares scores with the output of the article's own
 // program.
-func TestFingerprintJaccardVectorsOfCorpora(t *testing.T) {
+func TestJaccardVectorsOfCorpora(t *testing.T) {
 	fingerprints := make(map[string][]uint32)
 	readLines(t, "vectors/gudkov_k3n128_articles2500.tsv.zst", func(line []byte) {
 		fields := strings.Split(string(line), "\t")
@@ -111,7 +111,7 @@ func TestFingerprintJaccardVectorsOfCorpora(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := FingerprintJaccard(fingerprints[fields[0]], fingerprints[fields[1]]); got != want {
+		if got := asmkernels.JaccardClassical(fingerprints[fields[0]], fingerprints[fields[1]]); got != want {
 			t.Errorf("%s and %s: %v, want %v", fields[0], fields[1], got, want)
 		}
 	})

@@ -82,10 +82,9 @@ func NewShingleFilter(m Measure, isOfKind func(word []byte) bool) (*ShingleFilte
 	}, nil
 }
 
-// Document returns the fingerprint of text as [Hasher.Document] does, but without the shingles left out. Its
-// set belongs to the ShingleFilter, which overwrites it in the next call. The set is empty if and only if the
-// text has no word of the kind. Then Digest is a digest of the bytes of the text. Tokens and InvalidBytes
-// count the whole text.
+// Document returns the fingerprint of text as [Hasher.Document] does, but without the shingles left out. Its set
+// belongs to the ShingleFilter, which overwrites it in the next call. The set is empty if and only if the text has no
+// word of the kind. Then Digest is a digest of the bytes of the text. Tokens and InvalidBytes count the whole text.
 func (f *ShingleFilter) Document(text []byte) Document {
 	f.set = f.set[:0]
 	f.read(text)
@@ -118,13 +117,13 @@ func (f *ShingleFilter) Document(text []byte) Document {
 	if f.hasher.budget.Err() != nil {
 		f.hasher.budget.cut() // what the parts of the rest would become
 	}
-	document := Document{Set: f.sorter.Sort(f.set), Tokens: tokens, InvalidBytes: f.scanner.invalid}
-	if len(document.Set) > 0 {
-		document.Digest = f.hasher.digester.Set(document.Set)
-	} else {
-		document.Digest = f.hasher.digester.Texts(text)
+	set := f.sorter.Sort(f.set)
+	return Document{
+		Set:          set,
+		Digest:       f.hasher.digester.of(set, text),
+		Tokens:       tokens,
+		InvalidBytes: f.scanner.invalid,
 	}
-	return document
 }
 
 // read finds the tokens of text. A token of a run is of the kind if one of its code points is.

@@ -4,11 +4,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/rangetable"
+
 	"mirrorbeam.dev/asmkernels"
 )
 
-// wordScanner finds the tokens of a text one by one, by the rule of [Hasher]. It says where they are in the
-// text.
+// wordScanner finds the tokens of a text one by one, by the rule of [Hasher]. It says where they are in the text.
 type wordScanner struct {
 	rule    tokenRule
 	classes *classTable
@@ -114,16 +115,7 @@ var runScripts = []*unicode.RangeTable{unicode.Thai, unicode.Lao, unicode.Khmer,
 // beginsRun has the bytes with which a code point of a run may begin. Han, Kana and most of Hangul begin with others.
 var beginsRun = func() (begins [256]bool) {
 	for _, script := range runScripts {
-		for _, r := range script.R16 {
-			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
-				begins[string(c)[0]] = true
-			}
-		}
-		for _, r := range script.R32 {
-			for c := rune(r.Lo); c <= rune(r.Hi); c += rune(r.Stride) {
-				begins[string(c)[0]] = true
-			}
-		}
+		rangetable.Visit(script, func(r rune) { begins[string(r)[0]] = true })
 	}
 	return begins
 }()
@@ -187,9 +179,8 @@ func (r *runs) close(hashes []uint64) []uint64 {
 	return hashes
 }
 
-// eachToken calls token for each token of a text, with the number of the first of its words and code points,
-// and the number behind the last. The text has len(inRun) words and code points. InRun says which of these
-// belong to runs.
+// eachToken calls token for each token of a text, with the number of the first of its words and code points, and the
+// number behind the last. The text has len(inRun) words and code points. InRun says which of these belong to runs.
 func (r *runs) eachToken(inRun []bool, token func(first, end int)) {
 	for i := 0; i < len(inRun); {
 		if !inRun[i] {

@@ -131,7 +131,8 @@ func parse[R any](t *testing.T, lines []byte, change func(*R)) (rows []R) {
 	return rows
 }
 
-// TestNearDuplicates: a pipeline of somebody else finds what a job does, whatever finds the pairs, and leaves nothing.
+// TestNearDuplicates: a pipeline of somebody else finds what a job does, whatever finds the pairs, and leaves nothing. The
+// pipelines run at once in one process.
 func TestNearDuplicates(t *testing.T) {
 	for name, change := range map[string]func(*job.Config){
 		"usual":       func(*job.Config) {},
@@ -141,6 +142,7 @@ func TestNearDuplicates(t *testing.T) {
 		"simhash":     func(c *job.Config) { c.Keys, c.Hamming, c.Threshold = methods.SimHash, 16, job.Default().Threshold },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			config := job.Default()
 			config.Threshold, config.Temp = 0.6, t.TempDir()
 			change(&config)

@@ -36,7 +36,7 @@ var law = [][2]string{
 	{"records/joining", "records/docref graphs storage records/runfile"},
 	{"keep", "records"},
 	{"schema", "sketch util storage input"},
-	{"work", "records graphs pairs/candidates sketch storage input schema"},
+	{"work", "records graphs pairs/candidates sketch util/panics storage input schema"},
 	{"fingerprint", "asmkernels input records graphs audit keep/preference pairs/candidates sketch util lshbands storage schema work"},
 	{"graphs/union", "records graphs audit work fingerprint"},
 	{"incremental/state", "records graphs util storage input schema work fingerprint"},

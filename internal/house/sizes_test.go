@@ -14,7 +14,7 @@ import (
 // sizes bounds the lines of each room: lines of Go that are not blank, without tests and what only helps them, scripts, examples and
 // generated files. A change that needs more raises its row in the same commit, and says why.
 var sizes = map[string]int{
-	"asmkernels":  2100,
+	"asmkernels":  1980,
 	"audit":       1440,
 	"buckets":     20,
 	"clusters":    2170,
@@ -27,7 +27,7 @@ var sizes = map[string]int{
 	"inspect":     8670,
 	"job":         1960,
 	"keep":        510,
-	"lshbands":    1560,
+	"lshbands":    1510,
 	"mirrors":     2720,
 	"pairs":       5760,
 	"passages":    720,
@@ -35,7 +35,7 @@ var sizes = map[string]int{
 	"records":     5280,
 	"result":      5290,
 	"schema":      1880,
-	"sketch":      5330,
+	"sketch":      5080,
 	"storage":     4080,
 	"transforms":  2390,
 	"util":        440,

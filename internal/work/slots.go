@@ -16,11 +16,10 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
-	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records"
-	"mirrorbeam.dev/internal/records/paged"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/panics"
 )
 
 // Figures are the cost of a task, and the amount of its input.
@@ -143,16 +142,10 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 // name the task, or clean up after it.
 func Shielded(work func() error) (err error) {
 	defer func() {
-		fault := recover()
-		disk, isOfDisk := fault.(*paged.Fault)
-		switch {
-		case fault == nil:
-		case fault == graphs.ErrFull:
-			err = graphs.ErrFull // no fault of the program
-		case isOfDisk:
-			err = disk
-		default:
-			err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
+		if value := recover(); value != nil {
+			if err = panics.OfTask(value); err == nil {
+				err = fmt.Errorf("panic: %v\n%s", value, debug.Stack())
+			}
 		}
 	}()
 	return work()

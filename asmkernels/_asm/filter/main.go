@@ -104,8 +104,7 @@ func avx512() {
 }
 
 func avx2() {
-	// The numbers of the halves of the lanes in every mask, in order, since AVX2
-	// moves nothing larger by number.
+	// The numbers of the halves of the lanes in every mask, in order, since AVX2 moves nothing larger by number.
 	selections := GLOBL("filterSelections", RODATA|NOPTR)
 	for mask := range 16 {
 		at := 0

@@ -99,8 +99,7 @@ func avx2() tier {
 	}
 }
 
-// placesOf returns the lanes of the rows in ascending order, and whether they
-// are in that order.
+// placesOf returns the lanes of the rows in ascending order, and whether they are in that order.
 func placesOf(order []int) (places []int, sorted bool) {
 	places, sorted = make([]int, len(order)), true
 	for lane, row := range order {

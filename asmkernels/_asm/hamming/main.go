@@ -1,5 +1,4 @@
-// Command hamming writes the kernels that count the bits in which fingerprints
-// differ.
+// Command hamming writes the kernels that count the bits in which fingerprints differ.
 package main
 
 import (
@@ -10,8 +9,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A tier is a kind of vectors of 64-bit numbers. A group is as many rows of the
-// table as a vector has lanes.
+// A tier is a kind of vectors of 64-bit numbers. A group is as many rows of the table as a vector has lanes.
 type tier struct {
 	name    string
 	lanes   int
@@ -21,16 +19,14 @@ type tier struct {
 	// masked sets the number of words that differing loads from there on.
 	masked func(words reg.Register)
 
-	// query returns a vector full of copies of the first words at a place, or,
-	// if words is 0, as many as masked says.
+	// query returns a vector full of copies of the first words at a place, or, if words is 0, as many as masked says.
 	query func(at Mem, words int) reg.VecVirtual
 
 	// differing sets to to the bits in which the words at a place and the query
 	// differ: a whole vector, or as many as masked says.
 	differing func(at Mem, query, to reg.VecVirtual, whole bool)
 
-	// ones adds the bits of v that are set to sum, totals leaves their number
-	// in each lane of sum.
+	// ones adds the bits of v that are set to sum, totals leaves their number in each lane of sum.
 	ones   func(v, sum reg.VecVirtual, first bool)
 	totals func(sum reg.VecVirtual)
 
@@ -59,8 +55,7 @@ func (t tier) write() {
 	Pragma("noescape")
 	words := Load(Param("query").Len(), GP64())
 	t.prepare()
-	// Rows that fill vectors come without masks, then those by the number of
-	// vectors that they take.
+	// Rows that fill vectors come without masks, then those by the number of vectors that they take.
 	var sizes []int
 	for size := 1; size < t.lanes; size *= 2 {
 		sizes = append(sizes, size)
@@ -136,8 +131,7 @@ func (t tier) short(size int) {
 	})
 }
 
-// long writes the loop over rows that take so many vectors, the last of which
-// they need not fill.
+// long writes the loop over rows that take so many vectors, the last of which they need not fill.
 func (t tier) long(vectors int, words reg.Register) {
 	inLast, pitch := GP64(), GP64()
 	MOVQ(words, inLast)
@@ -198,9 +192,8 @@ func (t tier) reduce(list []sum, size int) (reg.VecVirtual, []int) {
 	return list[0].v, list[0].order
 }
 
-// added returns the rows of the lanes that tier.add returns: lanes side by side
-// are taken in turns of a and b, halves or quarters of vectors one after the
-// other.
+// added returns the rows of the lanes that tier.add returns: lanes side by side are taken in turns of a and b, halves
+// or quarters of vectors one after the other.
 func added(a, b []int, apart int) (order []int) {
 	if apart == 1 {
 		for i := 0; i < len(a); i += 2 {

@@ -48,8 +48,7 @@ func avx512() tier {
 			VPBLENDMD(second, first, halves, first)
 		},
 		blocks: func(base, offsets reg.Register) (low, high reg.VecVirtual) {
-			// Each of two vectors takes every other token, so that interleaving
-			// them leaves the tokens in order.
+			// Each of two vectors takes every other token, so that interleaving them leaves the tokens in order.
 			pair := [2]reg.VecVirtual{ZMM(), ZMM()}
 			for i := range 8 {
 				at := GP64()

@@ -7,8 +7,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The constants of package asmkernels. Its tests compare the kernels with the
-// plain code, so that these cannot differ.
+// The constants of package asmkernels. Its tests compare the kernels with the plain code, so that these cannot differ.
 const (
 	tokenFactor   = 0x9e3779b97f4a7c15
 	elementFactor = 0xd7ed558ccd51
@@ -16,8 +15,7 @@ const (
 	elementBits   = 48
 )
 
-// A tier is a kind of vectors of 64-bit numbers and what the instruction sets
-// call differently.
+// A tier is a kind of vectors of 64-bit numbers and what the instruction sets call differently.
 type tier struct {
 	name   string
 	lanes  int
@@ -34,7 +32,8 @@ type tier struct {
 	// clear sets x to x &^ bits.
 	clear func(bits, x Op)
 
-	// times sets x to x * y modulo 2^64. The upper halves of both are in the lower halves of xUpper and yUpper; see upper.
+	// times sets x to x * y modulo 2^64. The upper halves of both are in the lower halves of xUpper and yUpper; see
+	// upper.
 	times func(x, xUpper reg.VecVirtual, y Op, yUpper Op)
 
 	// join sets first to its upper half and, below it, the upper half of second.
@@ -138,8 +137,7 @@ func (t tier) hashTokens() {
 		VPSUBQ(start, length, length)
 		t.list(length, limit, i, long)
 
-		// Bytes beyond the end of the token are cleared. A shift by 64 or more
-		// leaves nothing to clear.
+		// Bytes beyond the end of the token are cleared. A shift by 64 or more leaves nothing to clear.
 		bits, ones := t.vector(), t.vector()
 		VPSLLQ(Imm(3), length, bits)
 		t.ones(ones)

@@ -6,9 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// lastLanes returns the address of eight lanes of 32 bits that are set, before
-// eight that are not. A window that begins n lanes before the middle selects the
-// first n lanes of a vector.
+// lastLanes returns the address of eight lanes of 32 bits that are set, before eight that are not. A window that begins
+// n lanes before the middle selects the first n lanes of a vector.
 func lastLanes() Mem {
 	if masks.Base == nil {
 		masks = GLOBL("intersectMasks", RODATA|NOPTR)

@@ -37,8 +37,7 @@ func avx512(size int) kernel {
 	return k
 }
 
-// vp2intersect compares blocks with the instruction made for it, which neither
-// avo nor the assembler of Go knows.
+// vp2intersect compares blocks with the instruction made for it, which neither avo nor the assembler of Go knows.
 func vp2intersect(size int) kernel {
 	k := kernel{tier: "VP2Intersect", size: size, lanes: 64 / size}
 	k.matches = func(a, b Mem) reg.GPVirtual {

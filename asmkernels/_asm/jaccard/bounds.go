@@ -28,8 +28,7 @@ type bounder struct {
 	// prepare sets registers that are needed all the time.
 	prepare func()
 
-	// ones adds the bits of the words that are set to sum, total turns the sum
-	// into one for each word.
+	// ones adds the bits of the words that are set to sum, total turns the sum into one for each word.
 	ones  func(words, sum reg.VecVirtual, first bool)
 	total func(sum reg.VecVirtual) reg.VecVirtual
 
@@ -139,8 +138,7 @@ func boundsAVX512() bounder {
 	}
 }
 
-// boundsAVX2 counts bits by looking up halves of bytes. Bounds, needs and
-// collisions are below 2^31.
+// boundsAVX2 counts bits by looking up halves of bytes. Bounds, needs and collisions are below 2^31.
 func boundsAVX2() bounder {
 	counts := GLOBL("bitmapCounts", RODATA|NOPTR)
 	for i := range 32 {

@@ -41,13 +41,11 @@ func main() {
 	Generate()
 }
 
-// write writes the function. It takes the sets from both ends: one step would
-// wait for what the step before it loads, so two at a time take no longer than
-// one. The zones are what is left between the ends.
+// write writes the function. It takes the sets from both ends: one step would wait for what the step before it loads,
+// so two at a time take no longer than one. The zones are what is left between the ends.
 //
-// In a step at the front, a block whose last element is not above that of the
-// other is left behind, both if they are equal. Its elements cannot be anywhere
-// else in the other zone. So what was counted has an element that was left
+// In a step at the front, a block whose last element is not above that of the other is left behind, both if they are
+// equal. Its elements cannot be anywhere else in the other zone. So what was counted has an element that was left
 // behind, and what was not is within the zones.
 func (k kernel) write() {
 	element := fmt.Sprintf("uint%d", 8*k.size)

@@ -6,8 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// sse42 is for lists of a vector's length or more: the elements before the rest
-// are readable, too.
+// sse42 is for lists of a vector's length or more: the elements before the rest are readable, too.
 func sse42() kernel {
 	k := kernel{tier: "SSE42", size: 4, lanes: 4, needs: " for sets of four elements or more"}
 	count := func(found reg.VecVirtual) reg.GPVirtual {

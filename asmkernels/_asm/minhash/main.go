@@ -18,8 +18,7 @@ type tier struct {
 
 	ones func(v Op)
 
-	// move loads or stores a whole vector, moveLast the first lanes of one, as
-	// many as prepareLast was given.
+	// move loads or stores a whole vector, moveLast the first lanes of one, as many as prepareLast was given.
 	move        func(from, to Op)
 	prepareLast func(components reg.GPVirtual)
 	loadLast    func(from, to Op)
@@ -51,8 +50,7 @@ func avx512() tier {
 }
 
 func avx2() tier {
-	// A window of this table that begins n lanes before its middle selects the
-	// first n lanes.
+	// A window of this table that begins n lanes before its middle selects the first n lanes.
 	const lanes = 8
 	masks := GLOBL("minHashMasks", RODATA|NOPTR)
 	for i := range 2 * lanes {
@@ -140,9 +138,8 @@ func (t tier) kernel() {
 
 // pass writes the loop over the set for n vectors of components.
 //
-// With few vectors, one minimum would wait for the one before. Then both halves
-// of the set are led past minima of their own, side by side. If the halves are
-// uneven, both contain the element in the middle.
+// With few vectors, one minimum would wait for the one before. Then both halves of the set are led past minima of their
+// own, side by side. If the halves are uneven, both contain the element in the middle.
 func (t tier) pass(n int, signature, multipliers, set, end reg.Register, one reg.VecVirtual) {
 	at := func(base reg.Register, i int) Mem { return Mem{Base: base, Disp: i * t.lanes * 4} }
 	halves := 1

@@ -46,8 +46,7 @@ func avx2() {
 	VPBROADCASTW(base, base)
 	VPBROADCASTW(eight, eights)
 	VPSLLW(Imm(3), eights, step)
-	// store writes the positions of the bits of starts and ends down, those of
-	// eight bits at a time.
+	// store writes the positions of the bits of starts and ends down, those of eight bits at a time.
 	store := func(starts, ends reg.GPVirtual) {
 		at, table := XMM(), GP64()
 		VMOVDQA(base, at)

@@ -12,9 +12,8 @@ type positions struct {
 	base reg.VecVirtual // Written, in 32 words
 }
 
-// store writes the positions of the bits of mask where at points, and moves at
-// behind them. They are at most 32 starts and 33 ends: one end in two bytes, but
-// for one more where a solo closed the last block.
+// store writes the positions of the bits of mask where at points, and moves at behind them. They are at most 32 starts
+// and 33 ends: one end in two bytes, but for one more where a solo closed the last block.
 func (p positions) store(mask reg.GPVirtual, at reg.Register, most int) {
 	k, bytes, words := K(), ZMM(), ZMM()
 	KMOVQ(mask, k)

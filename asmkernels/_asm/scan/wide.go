@@ -24,9 +24,8 @@ func classesAt(offset int) Mem {
 	return Mem{Base: Load(Param("classes"), GP64()), Disp: offset}
 }
 
-// wide is what both tiers have in common of the way of a block with code points
-// outside of ASCII. Masks have a bit for every byte of the block. A head is the
-// first byte of a code point outside of ASCII.
+// wide is what both tiers have in common of the way of a block with code points outside of ASCII. Masks have a bit for
+// every byte of the block. A head is the first byte of a code point outside of ASCII.
 type wide struct {
 	state
 	ascii      Op                // mask of the letters and digits in ASCII
@@ -37,10 +36,9 @@ type wide struct {
 	letters, marks, solos reg.GPVirtual // masks of heads
 }
 
-// cut sets the number of bytes to take, all but a code point that reaches into
-// the next block, and removes what is behind them from the masks of all heads, of
-// those of three bytes and of all bytes outside of ASCII. Here invalid UTF-8 is
-// noticed, apart from what has too many bytes for its code point.
+// cut sets the number of bytes to take, all but a code point that reaches into the next block, and removes what is
+// behind them from the masks of all heads, of those of three bytes and of all bytes outside of ASCII. Here invalid
+// UTF-8 is noticed, apart from what has too many bytes for its code point.
 func (w *wide) cut(heads, threes, outside reg.GPVirtual) {
 	cut, part, taken := GP64(), GP64(), GP64()
 	MOVQ(threes, cut)
@@ -69,8 +67,7 @@ func (w *wide) cut(heads, threes, outside reg.GPVirtual) {
 	JNE(LabelRef("notTaken"))
 }
 
-// page returns the address of the page of code points of three bytes with the
-// given first two.
+// page returns the address of the page of code points of three bytes with the given first two.
 func (w *wide) page(first, second reg.GPVirtual) Mem {
 	ANDL(Imm(15), first.As32())
 	SHLL(Imm(6), first.As32())
@@ -83,8 +80,7 @@ func (w *wide) page(first, second reg.GPVirtual) Mem {
 	return page
 }
 
-// findBounds turns the masks of heads into the masks of the starts and ends of
-// tokens, and updates open and closed.
+// findBounds turns the masks of heads into the masks of the starts and ends of tokens, and updates open and closed.
 func (w *wide) findBounds() (starts, ends reg.GPVirtual) {
 	// From the heads to all bytes: no sum here carries.
 	spread := func(heads reg.GPVirtual) {
@@ -107,9 +103,8 @@ func (w *wide) findBounds() (starts, ends reg.GPVirtual) {
 	ORQ(w.solos, scratch)
 	JZ(LabelRef("onlyLetters"))
 
-	// A run of marks belongs to a token if it follows a letter. The others are
-	// found by adding their first bit: the carry runs through to their end and
-	// leaves zeros.
+	// A run of marks belongs to a token if it follows a letter. The others are found by adding their first bit: the
+	// carry runs through to their end and leaves zeros.
 	spread(w.marks)
 	ORQ(w.marks, tokens)
 	MOVQ(tokens, scratch)

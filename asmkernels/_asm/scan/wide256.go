@@ -32,8 +32,7 @@ type wide256 struct {
 	index, bits halved // b/8%8 and 1 << b%8 of the byte b that follows every byte
 }
 
-// keep moves what is not needed for now to memory, so that there are registers
-// enough.
+// keep moves what is not needed for now to memory, so that there are registers enough.
 func (w *wide256) keep() {
 	for _, value := range w.bounds() {
 		m := AllocLocal(8)
@@ -53,8 +52,7 @@ func (w *wide256) bounds() []reg.Register {
 	return []reg.Register{w.starts, w.ends, w.open, w.closed}
 }
 
-// at returns a half of the block that begins the given number of bytes further
-// on.
+// at returns a half of the block that begins the given number of bytes further on.
 func (w *wide256) at(half, further int) Mem {
 	return Mem{Base: w.source, Disp: 32*half + further}
 }
@@ -130,8 +128,7 @@ func (w *wide256) findHeads(outside reg.GPVirtual) reg.GPVirtual {
 	return heads
 }
 
-// indexTails sets index and bits for the bytes that are the given number of
-// bytes further on.
+// indexTails sets index and bits for the bytes that are the given number of bytes further on.
 func (w *wide256) indexTails(further int) {
 	sevens, powers := YMM(), YMM()
 	VPBROADCASTB(broadcast("scanSevens", 7), sevens)
@@ -151,8 +148,7 @@ func (w *wide256) indexTails(further int) {
 	})
 }
 
-// equal sets found to the mask of those in among for which the byte the given
-// number of bytes further on is value.
+// equal sets found to the mask of those in among for which the byte the given number of bytes further on is value.
 func (w *wide256) equal(value reg.GPVirtual, further int, among, found reg.GPVirtual) {
 	same := YMM()
 	VMOVD(value.As32(), same.AsX())
@@ -166,8 +162,7 @@ func (w *wide256) equal(value reg.GPVirtual, further int, among, found reg.GPVir
 	MOVQ(mask, found)
 }
 
-// members returns the mask of those in among whose bit is set in the eight bytes
-// of bitmap.
+// members returns the mask of those in among whose bit is set in the eight bytes of bitmap.
 func (w *wide256) members(bitmap Mem, among reg.GPVirtual) reg.GPVirtual {
 	bytes := YMM()
 	VPBROADCASTQ(bitmap, bytes)

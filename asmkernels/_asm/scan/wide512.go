@@ -76,8 +76,7 @@ func (w *wide512) findHeads() {
 	w.wide.two, w.wide.three = w.two, w.three
 }
 
-// member returns the mask of the heads among the given ones whose bit is set in
-// the bitmap bytes.
+// member returns the mask of the heads among the given ones whose bit is set in the bitmap bytes.
 func (w *wide512) member(bytes reg.VecVirtual, heads reg.Register) reg.Register {
 	k := K()
 	VPTESTMB(w.bit, bytes, heads, k)
@@ -101,8 +100,7 @@ func (w *wide512) bitmap(offset int, high reg.Register) reg.VecVirtual {
 	return bytes
 }
 
-// classifyTwo classifies the code points of two bytes and changes them to lower
-// case.
+// classifyTwo classifies the code points of two bytes and changes them to lower case.
 func (w *wide512) classifyTwo() {
 	high := K()
 	VPMOVB2M(w.index, high)

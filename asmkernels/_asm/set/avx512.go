@@ -139,8 +139,7 @@ var selections = sync.OnceValue(func() Mem {
 	return m
 })
 
-// selectLanes moves the lanes of mask to the front, as VPCOMPRESSQ does, which
-// takes four times as long on AMD's CPUs.
+// selectLanes moves the lanes of mask to the front, as VPCOMPRESSQ does, which takes four times as long on AMD's CPUs.
 func selectLanes(v reg.VecVirtual, table, mask reg.Register) reg.VecVirtual {
 	to := ZMM()
 	VPMOVZXBQ(Mem{Base: table, Index: mask, Scale: 8}, to)

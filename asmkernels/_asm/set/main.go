@@ -9,9 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// A tier is a kind of vectors of 64-bit numbers and what the instruction sets
-// call differently. Numbers of lanes are in binary: a lane bit is one of their
-// digits.
+// A tier is a kind of vectors of 64-bit numbers and what the instruction sets call differently. Numbers of lanes are in
+// binary: a lane bit is one of their digits.
 type tier struct {
 	name     string
 	laneBits int
@@ -24,23 +23,20 @@ type tier struct {
 	larger   func(a, b reg.VecVirtual) reg.VecVirtual
 	exchange func(lanes int, v reg.VecVirtual) reg.VecVirtual // lane i gets lane i^lanes
 
-	// sorted returns the smaller of a and b in the lanes where the lane bit is
-	// 0 and the larger where it is 1.
+	// sorted returns the smaller of a and b in the lanes where the lane bit is 0 and the larger where it is 1.
 	sorted func(a, b reg.VecVirtual, laneBit int) reg.VecVirtual
 
 	// transpose exchanges digits of lane numbers with digits of vector numbers.
 	transpose func(m *matrix)
 
-	// store writes the distinct numbers of the sorted vectors to out and sets
-	// count to how many they are.
+	// store writes the distinct numbers of the sorted vectors to out and sets count to how many they are.
 	store func(vectors []reg.VecVirtual, out, count reg.Register)
 
 	partition func()
 }
 
-// A size is a number of vectors, 2 to the power of bits, and which digit of an
-// element's place in its column block each lane bit is at first: 0 if it is the
-// lowest after those of the vector number.
+// A size is a number of vectors, 2 to the power of bits, and which digit of an element's place in its column block each
+// lane bit is at first: 0 if it is the lowest after those of the vector number.
 type size struct {
 	bits  int
 	lanes []int
@@ -55,9 +51,8 @@ func main() {
 	Generate()
 }
 
-// A matrix is the list in registers: vectors of lanes. Digit d of an element's
-// place in the sorted list is a digit of the number of its lane or vector:
-// number place[d], where the lane bits come first.
+// A matrix is the list in registers: vectors of lanes. Digit d of an element's place in the sorted list is a digit of
+// the number of its lane or vector: number place[d], where the lane bits come first.
 type matrix struct {
 	tier
 	vectors []reg.VecVirtual
@@ -67,9 +62,8 @@ type matrix struct {
 
 // sortSmall writes a function for lists that have room in registers.
 //
-// It sorts the columns of the matrix, which takes no exchange of lanes, by
-// Batcher's network (Sorting networks and their applications, 1968), and merges
-// pairs of columns until there is one. Only the steps between columns exchange
+// It sorts the columns of the matrix, which takes no exchange of lanes, by Batcher's network (Sorting networks and
+// their applications, 1968), and merges pairs of columns until there is one. Only the steps between columns exchange
 // lanes.
 func (t tier) sortSmall() {
 	largest := 1 << (t.sizes[len(t.sizes)-1].bits + t.laneBits)
@@ -141,8 +135,7 @@ func (m *matrix) sortColumns() {
 
 // mergeColumns merges pairs of sorted groups of 2 to the power of columns lanes.
 func (m *matrix) mergeColumns(columns int) {
-	// An element is compared with that at its place in the other group, counted
-	// from the end.
+	// An element is compared with that at its place in the other group, counted from the end.
 	flip := 0
 	for d := range columns + 1 {
 		flip |= 1 << m.place[m.bits+d]
@@ -170,8 +163,7 @@ func (m *matrix) mergeColumns(columns int) {
 	}
 }
 
-// digitAt returns the digit of an element's place that is the lane or vector bit
-// of the given number.
+// digitAt returns the digit of an element's place that is the lane or vector bit of the given number.
 func (m *matrix) digitAt(bit int) int {
 	for d, at := range m.place {
 		if at == bit {
@@ -181,8 +173,7 @@ func (m *matrix) digitAt(bit int) int {
 	panic("no such bit")
 }
 
-// pairs calls f with the vectors whose numbers differ in one bit only, and sets
-// them to what it returns.
+// pairs calls f with the vectors whose numbers differ in one bit only, and sets them to what it returns.
 func (m *matrix) pairs(bit int, f func(a, b reg.VecVirtual) (low, high reg.VecVirtual)) {
 	distance := 1 << (bit - m.laneBits)
 	for i := range m.vectors {
@@ -205,8 +196,7 @@ func (m *matrix) interleave(d int) {
 	m.place[d], m.place[other] = 0, bit
 }
 
-// inOrder returns the vectors in the order of their elements, once the lane bits
-// are the lowest digits.
+// inOrder returns the vectors in the order of their elements, once the lane bits are the lowest digits.
 func (m *matrix) inOrder() []reg.VecVirtual {
 	vectors := make([]reg.VecVirtual, len(m.vectors))
 	for d := range m.laneBits {

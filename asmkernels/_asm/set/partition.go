@@ -10,10 +10,9 @@ import (
 
 // partitioning is what the partition kernels keep in registers.
 //
-// Every vector is rearranged so that the elements that stay come first, and then
-// stored twice: where the next ones stay, which never overtakes the reading, and
-// so that it ends before the high ones so far. What is superfluous in either
-// place is overwritten later.
+// Every vector is rearranged so that the elements that stay come first, and then stored twice: where the next ones
+// stay, which never overtakes the reading, and so that it ends before the high ones so far. What is superfluous in
+// either place is overwritten later.
 type partitioning struct {
 	lanes   int
 	at, end reg.Register // where to read
@@ -64,8 +63,7 @@ func (p partitioning) advance(lows reg.Register) {
 	LEAQ(Mem{Base: p.high, Index: lows, Scale: 8, Disp: -8 * p.lanes}, p.high)
 }
 
-// finish writes the loop over the elements that do not fill a vector, and the
-// end.
+// finish writes the loop over the elements that do not fill a vector, and the end.
 func (p partitioning) finish() {
 	CMPQ(p.at, p.end)
 	JE(LabelRef("done"))

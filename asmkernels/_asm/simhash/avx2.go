@@ -10,8 +10,7 @@ import (
 
 func avx2() tier {
 	const lanes = 4
-	// A window of this table that begins n lanes before its middle selects the
-	// first n lanes.
+	// A window of this table that begins n lanes before its middle selects the first n lanes.
 	masks := GLOBL("simHashMasks", RODATA|NOPTR)
 	for i := range 2 * lanes {
 		DATA(8*i, U64(^uint64(0)*uint64(1-i/lanes)))

@@ -13,8 +13,7 @@ const (
 	// planes is the number of bits of a lane's counters.
 	planes = 8
 
-	// block is the number of vectors that are added at once, and blockPlanes that
-	// of the bits of their sum.
+	// block is the number of vectors that are added at once, and blockPlanes that of the bits of their sum.
 	block       = 8
 	blockPlanes = 4
 
@@ -22,23 +21,20 @@ const (
 	counterPlanes = 40
 )
 
-// The constants of SplitMix. Tests compare the kernels with the plain code, so
-// that these cannot differ.
+// The constants of SplitMix. Tests compare the kernels with the plain code, so that these cannot differ.
 const (
 	mixFactor1 = 0xbf58476d1ce4e5b9
 	mixFactor2 = 0x94d049bb133111eb
 )
 
-// A tier is a kind of vectors of 64-bit numbers and what the instruction sets
-// call differently.
+// A tier is a kind of vectors of 64-bit numbers and what the instruction sets call differently.
 type tier struct {
 	name   string
 	lanes  int
 	vector func() reg.VecVirtual
 
-	// halves are the vectors of half the length and so on, down to one number:
-	// each takes one from the register of the one before, and returns its upper
-	// half as well.
+	// halves are the vectors of half the length and so on, down to one number: each takes one from the register of the
+	// one before, and returns its upper half as well.
 	halves []func(v reg.VecVirtual) (lower, upper reg.VecVirtual)
 
 	// clear makes v zero, broadcast sets its lanes to x.
@@ -59,8 +55,7 @@ type tier struct {
 	// xor sets b to a ^ b.
 	xor func(a, b Op)
 
-	// add adds b and c to a: it leaves the sums of three bits in a and returns
-	// the carries. With two, c is nil.
+	// add adds b and c to a: it leaves the sums of three bits in a and returns the carries. With two, c is nil.
 	add func(a, b, c reg.VecVirtual) (carry reg.VecVirtual)
 }
 
@@ -102,9 +97,8 @@ func (t tier) splitMix() func(v reg.VecVirtual) {
 	}
 }
 
-// kernel writes the function for the words of the given parameter, each passed
-// through change. Every lane has counters of its own; at the end they are added
-// up.
+// kernel writes the function for the words of the given parameter, each passed through change. Every lane has counters
+// of its own; at the end they are added up.
 func (t tier) kernel(parameter string, change func(v reg.VecVirtual)) {
 	counters := Load(Param("counters"), GP64())
 	at := Load(Param(parameter).Base(), GP64())
@@ -120,8 +114,7 @@ func (t tier) kernel(parameter string, change func(v reg.VecVirtual)) {
 		t.clear(sums[p])
 	}
 
-	// What does not fill a vector or a block comes first, when there is nothing
-	// yet for its carries to change.
+	// What does not fill a vector or a block comes first, when there is nothing yet for its carries to change.
 	first := GP64()
 	MOVQ(left, first)
 	ANDQ(Imm(uint64(t.lanes-1)), first)
@@ -152,8 +145,7 @@ func (t tier) kernel(parameter string, change func(v reg.VecVirtual)) {
 	t.finish("many", sums, counters)
 }
 
-// addTree adds count vectors from number i to sums by a tree of carry-save adders
-// and returns what they carry.
+// addTree adds count vectors from number i to sums by a tree of carry-save adders and returns what they carry.
 func (t tier) addTree(sums []reg.VecVirtual, i, count int, vector func(i int) reg.VecVirtual) (carry reg.VecVirtual) {
 	if count == 2 {
 		a := vector(i)

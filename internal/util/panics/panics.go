@@ -29,20 +29,26 @@ func (e *Error) Error() string {
 const mostValue = 300
 
 // Over does one step of the work on one document. It returns the error of do, or an [*Error] if do panics. What do has changed by then
-// is in any state. A panic that no document causes goes on: a full disk, or a task that runs out of numbers.
+// is in any state. A panic that no document causes goes on, see [OfTask].
 func Over(step string, do func() error) (err error) {
 	defer func() {
-		value := recover()
-		_, isOfDisk := value.(*paged.Fault)
-		switch {
-		case value == nil:
-		case isOfDisk, value == graphs.ErrFull:
+		if value := recover(); OfTask(value) != nil {
 			panic(value)
-		default:
+		} else if value != nil {
 			err = &Error{step, fmt.Sprintf("%.*s", mostValue, fmt.Sprint(value)), place()}
 		}
 	}()
 	return do()
+}
+
+// OfTask returns the error of a task that has panicked because its disk is full or it runs out of numbers. It is nil for
+// all other panics: they are bugs.
+func OfTask(value any) error {
+	err, _ := value.(error)
+	if _, isOfDisk := err.(*paged.Fault); isOfDisk || err == graphs.ErrFull {
+		return err
+	}
+	return nil
 }
 
 // Of returns the panic that an error is about, nil if it is about none.
