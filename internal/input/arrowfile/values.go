@@ -14,7 +14,6 @@ import (
 	"mirrorbeam.dev/internal/input/parquetfile"
 )
 
-// leaf is a column whose values can be wanted.
 type leaf struct {
 	parquetfile.Field
 	top    int   // number of the field of the schema
@@ -98,10 +97,8 @@ func (r *Reader) find(path string) (int, error) {
 	return number, err
 }
 
-// Columns are columns that are wanted.
 type Columns []leaf
 
-// Columns chooses columns by their paths.
 func (r *Reader) Columns(paths ...string) (Columns, error) {
 	var chosen Columns
 	for _, path := range paths {
@@ -114,7 +111,6 @@ func (r *Reader) Columns(paths ...string) (Columns, error) {
 	return chosen, nil
 }
 
-// Values are the wanted columns of a batch.
 type Values struct {
 	columns  Columns
 	arrays   []arrow.Array
@@ -139,7 +135,6 @@ func (r *Reader) Values(columns Columns) (*Values, error) {
 	return v, nil
 }
 
-// Rows returns how many rows there are.
 func (v *Values) Rows() int64 { return v.rows }
 
 // Append appends rows from one of that number in the batch on to a buffer, until it has appended that number of bytes or all. Package parquetfile takes
@@ -183,7 +178,6 @@ func (v *Values) appendRow(b []byte, row int64) (_ []byte, err error) {
 	return b, nil
 }
 
-// cell gathers the values of a column in a row.
 type cell struct {
 	b      []byte
 	count  int
@@ -193,7 +187,6 @@ type cell struct {
 	isUUID bool
 }
 
-// add adds the values at and below a value of an array.
 func (c *cell) add(a arrow.Array, row int, steps []int) {
 	if a.IsNull(row) {
 		return
@@ -312,7 +305,6 @@ func unitOf(t arrow.DataType) time.Duration {
 	return t.(arrow.TemporalWithUnit).TimeUnit().Multiplier()
 }
 
-// isText reports whether the values of a type are strings or binary.
 func isText(t arrow.DataType) bool {
 	name, _ := typeName(t)
 	return (name == "string" || name == "binary") && !strings.HasPrefix(t.Name(), "fixed")

@@ -5,7 +5,6 @@ import (
 	"errors"
 )
 
-// ErrMetadata says that metadata is not what it should be.
 var ErrMetadata = errors.New("the metadata is damaged")
 
 // table is a table of FlatBuffers. What is outside of its buffer is absent, and notes the fault.

@@ -21,7 +21,6 @@ const (
 	unionType = 14 // the number of a union among the types of fields
 )
 
-// Message is what the metadata of a message of a stream says.
 type Message struct {
 	Kind  ipc.MessageType
 	Body  int64 // bytes
@@ -32,7 +31,6 @@ type Message struct {
 // Codec is how the buffers of a batch are compressed.
 type Codec int
 
-// The codecs.
 const (
 	Plain Codec = iota
 	LZ4
@@ -65,7 +63,6 @@ func ParseMessage(b []byte) (m Message, err error) {
 	return m, err
 }
 
-// checkBatch reads a batch, of records or of a dictionary.
 func (m *Message) checkBatch(batch table) {
 	m.Rows = batch.int64(0)
 	for number, size := range map[int]int{1: 16, 2: 16, 4: 8} { // nodes, buffers, counts of the buffers of views
@@ -94,7 +91,6 @@ func checkSchema(schema table) error {
 	return checkFields(schema, 1, 0)
 }
 
-// checkFields checks the fields in the vector of that number.
 func checkFields(t table, number, depth int) error {
 	if depth > mostDepth {
 		return fmt.Errorf("%w: its fields are nested more than %d deep", ErrMetadata, mostDepth)
@@ -116,7 +112,6 @@ func checkFields(t table, number, depth int) error {
 	return nil
 }
 
-// Block is where a message is in a file.
 type Block struct {
 	Offset   int64
 	Metadata int64 // bytes, with those that frame it

@@ -40,9 +40,7 @@ import (
 
 // Batch is a series of whole records of one file, in the order of the file.
 type Batch struct {
-	// File is the number of the file.
-	File int
-	// Format is the format of the file.
+	File   int
 	Format Format
 	// Offset is the position of Data[0] in the decoded stream, if records are lines.
 	Offset int64
@@ -97,7 +95,6 @@ func (b Batch) End() int64 {
 	return b.Frames[len(b.Frames)-1].Position + 1
 }
 
-// IsBlank reports whether a record is a line that holds no document.
 func (b Batch) IsBlank(record []byte) bool { return b.Format.IsLines() && IsBlank(record) }
 
 // Reject is a part of a file that could not be used.
@@ -132,7 +129,6 @@ func (b Batch) Lines() iter.Seq2[int64, []byte] {
 	return b.lines(func([]byte) int { return 0 })
 }
 
-// emptyLines returns the length of the empty lines that data begins with.
 func (b Batch) emptyLines(data []byte) int {
 	newline, n := lineEnd(b.CR), 0
 	for {
@@ -206,19 +202,16 @@ type Decoder interface {
 // MissingField is the error of a record that does not have the wanted fields.
 type MissingField string
 
-// Error says which field is missing.
 func (m MissingField) Error() string { return string(m) }
 
 // NoText is the error of a record that has the wanted field, and null in it.
 type NoText string
 
-// Error says which field is null.
 func (n NoText) Error() string { return string(n) }
 
 // PassedOver says why a record is neither a document nor a fault, such as "request" in a web archive.
 type PassedOver string
 
-// Error returns the reason.
 func (p PassedOver) Error() string { return string(p) }
 
 // longestLine bounds the lines of [Lines]. Longer ones are not lines of text.
@@ -245,7 +238,6 @@ func Lines(ctx context.Context, path string) iter.Seq2[[]byte, error] {
 	}
 }
 
-// eachBatch visits the batches of one file until visit returns false.
 func eachBatch(ctx context.Context, path string, visit func(Batch) bool) error {
 	file := File{Path: storage.Clean(path)}
 	if err := inspect(&file, Options{Format: JSONLines.String()}); err != nil {
@@ -277,7 +269,6 @@ func eachBatch(ctx context.Context, path string, visit func(Batch) bool) error {
 	}
 }
 
-// lineEnd returns the byte that ends lines.
 func lineEnd(cr bool) byte {
 	if cr {
 		return '\r'

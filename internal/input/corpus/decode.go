@@ -22,11 +22,9 @@ type Fields struct {
 	// A document with texts may have no features.
 	Features string
 	Beside   bool
-	// Others are further fields whose values are wanted.
-	Others []string
+	Others   []string
 }
 
-// HasTexts reports whether documents have texts, with features next to them or not.
 func (f *Fields) HasTexts() bool { return f.Beside || f.Features == "" }
 
 // Record is what a line says of its document. Its slices are parts of the
@@ -41,8 +39,7 @@ type Record struct {
 	// Texts holds the texts, unescaped, in the order of [Fields]; empty for one
 	// that is missing or null. Bytes that are not UTF-8 are left as they are in
 	// the line.
-	Texts [][]byte
-	// Features holds the features in the order of the line.
+	Texts    [][]byte
 	Features []Feature
 	// Others holds the values of the other fields, in the order of [Fields]: a
 	// string as it is, a number digit by digit, true or false, and an object or
@@ -122,7 +119,6 @@ func (s *scope) add(name string, w *wanted) {
 	s.inner[outer].add(rest, w)
 }
 
-// NewJSONDecoder returns a decoder for lines with these fields.
 func NewJSONDecoder(f Fields) *JSONDecoder {
 	d := &JSONDecoder{beside: f.HasTexts(), reader: FeatureReader{Field: f.Features}}
 	if f.Features != "" {
@@ -165,7 +161,6 @@ type field struct {
 	isList  bool // its content is joined
 }
 
-// isNone reports whether the field is not there, or is null.
 func (f *field) isNone() bool { return f.kind == missing || f.kind == null }
 
 // Decode reads one line. The error says in a few words why the line is no
@@ -186,7 +181,6 @@ func (d *JSONDecoder) Decode(line []byte) (Record, error) {
 	return d.record()
 }
 
-// line reads the whole line, which must be an object.
 func (d *JSONDecoder) line(i int) error {
 	s := &d.scanner
 	if s.peek(i) != '{' {
@@ -283,7 +277,6 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 	return s.space(i)
 }
 
-// begin forgets the field, which the line must not have had before.
 func (d *JSONDecoder) begin(w *wanted) {
 	if w.field.kind != missing {
 		d.repeated = cmp.Or(d.repeated, w.name)
@@ -299,7 +292,6 @@ type joined struct {
 	isNil bool // something is null
 }
 
-// add adds a value.
 func (j *joined) add(k kind, content []byte) {
 	switch k {
 	case missing:
@@ -313,7 +305,6 @@ func (j *joined) add(k kind, content []byte) {
 	}
 }
 
-// field returns all as one value.
 func (j *joined) field(begin int) field {
 	switch {
 	case j.other != missing:
@@ -390,7 +381,6 @@ func (d *JSONDecoder) list(i int, of *scope) int {
 	return end
 }
 
-// record checks the types of the wanted fields.
 func (d *JSONDecoder) record() (Record, error) {
 	var r Record
 	var err error
@@ -428,7 +418,6 @@ func (d *JSONDecoder) record() (Record, error) {
 	return r, nil
 }
 
-// readTexts returns the contents of the text fields.
 func (d *JSONDecoder) readTexts() ([][]byte, error) {
 	d.textsOut = d.textsOut[:0]
 	found := false
@@ -454,7 +443,6 @@ func (d *JSONDecoder) readTexts() ([][]byte, error) {
 	return d.textsOut, nil
 }
 
-// readOthers returns the values of the other fields.
 func (d *JSONDecoder) readOthers() [][]byte {
 	d.othersOut = d.othersOut[:0]
 	for i := range d.others {

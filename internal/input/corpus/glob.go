@@ -45,7 +45,6 @@ type visit struct {
 	elements int
 }
 
-// folder chooses among the files below a folder.
 func (l *lister) folder(ctx context.Context, base string) (matched bool, err error) {
 	return l.walk(ctx, walk{lister: l, base: base, all: true}, []string{"**"}, l.kinds())
 }
@@ -63,7 +62,6 @@ func (l *lister) glob(ctx context.Context, pattern string) (matched bool, err er
 	return l.walk(ctx, walk{lister: l, base: base, names: namesFiles(elements)}, elements, nil)
 }
 
-// walk chooses among the files that a walk finds.
 func (l *lister) walk(ctx context.Context, w walk, elements []string, kinds []fileKind) (matched bool, err error) {
 	if err := checkAbove(filepath.ToSlash(storage.AbsoluteIn(l.working, w.base)), false, hasFile); err != nil {
 		return false, fmt.Errorf("list inputs: %w", err)
@@ -77,7 +75,6 @@ func (l *lister) walk(ctx context.Context, w walk, elements []string, kinds []fi
 	return matched, nil
 }
 
-// hasFile reports whether a folder of the disk has a file with an ending.
 func hasFile(folder, suffix string) bool {
 	entries, _ := os.ReadDir(folder)
 	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return strings.HasSuffix(entry.Name(), suffix) })
@@ -134,7 +131,6 @@ func (w *walk) run(ctx context.Context, elements []string) error {
 	return nil
 }
 
-// enter matches the entries of a folder against the next element.
 func (w *walk) enter(p place) error {
 	folder := filepath.Join(w.base, p.relative)
 	info, err := os.Stat(folder)
@@ -279,10 +275,8 @@ func (w *walk) put(p place, name string, links int) {
 	w.found[len(w.found)-1].isResult = p.results[name]
 }
 
-// hasMeta reports whether a path holds a character with a meaning in globs.
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 
-// isHidden reports whether shells hide the name.
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
 
 func names(entries []fs.DirEntry) []string {
@@ -293,7 +287,6 @@ func names(entries []fs.DirEntry) []string {
 	return all
 }
 
-// holdsResults returns the error for a folder in which a wanted file is a result of a job.
 func holdsResults(folder, name string) error {
 	return fmt.Errorf("%s contains results of an earlier job, such as %s: name the files that you want, such as %s, or leave the folder out",
 		folder, name, storage.Join(folder, "unique-*"))

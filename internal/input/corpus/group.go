@@ -12,7 +12,6 @@ import (
 	"mirrorbeam.dev/internal/util/quoting"
 )
 
-// groupFiles is the largest number of files in a group.
 const groupFiles = 1 << 16
 
 // Group joins files that are one document each into groups. A job can number billions of documents, but only
@@ -38,7 +37,6 @@ func Group(files []File) []File {
 	return grouped
 }
 
-// grouping decides which files make a group.
 type grouping struct {
 	entries int // groups and other files
 	open    map[groupKind]openGroup
@@ -102,7 +100,6 @@ func Joined(files, others []File) ([]File, error) {
 	return joined, nil
 }
 
-// checkNumber returns an error if there are more files than a job can number.
 func checkNumber(files []File) error {
 	var g grouping
 	for i := range files {
@@ -135,7 +132,6 @@ func (f *File) At(position int64) *File {
 	return &f.Members[position]
 }
 
-// All returns the file itself, or the files of a group.
 func (f *File) All() []File {
 	if f.Members == nil {
 		return []File{*f}
@@ -173,7 +169,6 @@ func assign(all []sources.Source, files []File, most int) []sources.Source {
 	return all
 }
 
-// single yields the files that are no groups, and the files of groups.
 func single(files []File) iter.Seq[*File] {
 	return func(yield func(*File) bool) {
 		for i := range files {
@@ -193,7 +188,6 @@ func single(files []File) iter.Seq[*File] {
 	}
 }
 
-// ofSource returns what the source of a file depends on.
 func (f *File) ofSource() sources.File {
 	return sources.File{Path: filepath.ToSlash(f.Path), Bytes: f.TextSize(), IsDocument: f.Format.IsWhole()}
 }

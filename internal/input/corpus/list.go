@@ -20,14 +20,12 @@ import (
 // MaxFiles is how many files a corpus can hold. The names of documents have 24 bits for the number of a file.
 const MaxFiles = 1 << 24
 
-// File is one input file.
 type File struct {
 	// Path opens the file. It is relative if the input was. Its bytes have no particular encoding.
 	Path string
 	// Name stands for the file in the names of documents. It is the path relative to the fixed part of the
 	// input, with slashes, without .gz or .zst. It is unique in the list.
 	Name string
-	// Size is the length on disk in bytes.
 	Size int64
 	// Generation changes when the content does, see [storage.Info]. It is empty if it is unknown.
 	Generation string
@@ -35,8 +33,7 @@ type File struct {
 	Identity Identity
 	// Compression is how the content is stored, whatever the name of the file.
 	Compression Compression
-	// Format says how the content holds documents.
-	Format Format
+	Format      Format
 	// CR says that the lines of a plain file end with a carriage return alone. That of a compressed file is found when it is read.
 	CR bool
 	// Charset is the name of the encoding of a text of records; empty for UTF-8, and for formats that tell it themselves.
@@ -69,7 +66,6 @@ type File struct {
 	IsArchive bool `json:",omitempty"`
 }
 
-// Listing is the result of List.
 type Listing struct {
 	// Files are sorted by input, then by path.
 	Files []File
@@ -116,17 +112,14 @@ func (l Listing) Searched(path string) (folder string, found bool, err error) {
 	}
 }
 
-// NoMatchError says which inputs match no file.
 type NoMatchError struct {
 	// Inputs are the inputs without a match, in the order given.
 	Inputs []string
 	// Folders are the Inputs that are folders of the disk.
 	Folders []string
-	// Passed are the files there that are passed over.
-	Passed PassedFiles
+	Passed  PassedFiles
 }
 
-// Error names every input without a match, and says what would match.
 func (e *NoMatchError) Error() string {
 	quoted := make([]string, len(e.Inputs))
 	for i, input := range e.Inputs {
@@ -151,7 +144,6 @@ func (e *NoMatchError) Error() string {
 // Stdin is the input that stands for the standard input. It is also the name of the file in the names of documents.
 const Stdin = "-"
 
-// Options say how to list inputs.
 type Options struct {
 	// Format is the name of the format of all files, or [AutoFormat]. Empty means AutoFormat.
 	Format string
@@ -269,7 +261,6 @@ func (l *lister) complete(listing *Listing, files []File, inputs []string) error
 	return nil
 }
 
-// CutUnread divides files into those that can be read and those that cannot.
 func CutUnread(files []File) (read, unread []File) {
 	isUnread := func(f File) bool { return f.Fault != "" }
 	if !slices.ContainsFunc(files, isUnread) {
@@ -285,7 +276,6 @@ func CutUnread(files []File) (read, unread []File) {
 	return read, unread
 }
 
-// Unreadable returns the error of some files none of which can be read.
 func Unreadable(files []File) error {
 	more := ""
 	if n := len(files) - 1; n > 0 {
@@ -294,7 +284,6 @@ func Unreadable(files []File) error {
 	return fmt.Errorf("%s: %s%s", files[0].Path, files[0].Fault, more)
 }
 
-// distinct returns each file once, as its first candidate.
 func (l *lister) distinct(candidates []*candidate) []File {
 	files := make([]File, 0, len(candidates))
 	met := make(map[Identity]int, len(candidates))

@@ -31,7 +31,6 @@ const (
 	ByteOrderMark = "\xef\xbb\xbf"
 )
 
-// Limits bound what a Reader holds in memory.
 type Limits struct {
 	// Line is the length of the longest line in bytes, without its newline. Longer lines become rejects and
 	// are not held. Limits below 16 count as 16.
@@ -57,7 +56,6 @@ type Limits struct {
 	HoldWindow func() (release func(), err error)
 }
 
-// Setting returns the name of the setting that Line follows from.
 func (l Limits) Setting() string {
 	if l.IsOfMemory {
 		return "memory"
@@ -65,7 +63,6 @@ func (l Limits) Setting() string {
 	return "max_document"
 }
 
-// Stream returns a stream within the limits.
 func (l Limits) Stream() Stream {
 	return Stream{Workers: l.Workers, Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
 }
@@ -85,7 +82,6 @@ type Reader struct {
 	skips   bool   // the current line belongs to the stretch before
 }
 
-// NewReader returns a reader without a file.
 func NewReader(limits Limits) *Reader {
 	const most = math.MaxInt - 1
 	return &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine, stream: limits.Stream()}
@@ -144,7 +140,6 @@ func (r *Reader) begin() (err error) {
 	return r.skipMark()
 }
 
-// skipMark skips a byte order mark at the start of the file.
 func (r *Reader) skipMark() (err error) {
 	r.carry, err = r.stream.Fill(r.carry, len(ByteOrderMark))
 	if bytes.HasPrefix(r.carry, []byte(ByteOrderMark)) {
@@ -214,7 +209,6 @@ func (r *Reader) lastNewline(data []byte, offset int64) int {
 	return bytes.LastIndexByte(data, r.newline)
 }
 
-// batch returns data and the rejects so far.
 func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	if len(data) == 0 && len(r.stream.Rejects) == 0 {
 		return Batch{}, r.stream.End()

@@ -60,7 +60,6 @@ func formatOf(name string, head []byte, guess Format) Format {
 	return guess
 }
 
-// mayBegin reports whether a file of the format may begin with head.
 func (f Format) mayBegin(head []byte) bool {
 	d := f.Definition()
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte(ByteOrderMark)), " \t\r\n")
@@ -73,7 +72,6 @@ func (f Format) mayBegin(head []byte) bool {
 	return isText(head)
 }
 
-// BeginsObject reports whether a text begins with an object of JSON.
 func BeginsObject(text []byte) bool {
 	inner, isObject := bytes.CutPrefix(text, []byte("{"))
 	inner = bytes.TrimLeft(inner, " \t\r\n")
@@ -134,7 +132,6 @@ func isForeignCompression(name string) bool {
 		isKnownEnding(inner)
 }
 
-// isKnownEnding reports whether files of a known format have names with the ending.
 func isKnownEnding(ending string) bool {
 	return slices.ContainsFunc(registered, func(d *Definition) bool { return slices.Contains(d.Endings, strings.ToLower(ending)) })
 }

@@ -93,7 +93,6 @@ func (s *Stream) inArchive(file *File, window int64) (io.ReadCloser, error) {
 	return s.cursor.member(file.Member), nil
 }
 
-// readerFunc is an io.Reader.
 type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
@@ -150,7 +149,6 @@ func (f *File) reopen() (storage.File, error) {
 	return handle, nil
 }
 
-// decode sets the decoder up for the compression of the file.
 func (s *Stream) decode(file File, window int64) error {
 	if file.Compression == None {
 		s.inflated, s.decoded = nil, s.stored
@@ -190,7 +188,6 @@ func (s *Stream) readyWindow() error {
 	return s.inflated.HoldWindow()
 }
 
-// next reads decoded bytes.
 func (s *Stream) next(p []byte) (n int, err error) {
 	switch {
 	case len(s.head) > 0:
@@ -204,7 +201,6 @@ func (s *Stream) next(p []byte) (n int, err error) {
 	return s.decoded.Read(p)
 }
 
-// Position returns the position of the next byte in the decoded stream.
 func (s *Stream) Position() int64 { return s.position }
 
 // Member returns where in the stored file the gzip member or zstd frame begins that the bytes of the last Read come from. No
@@ -273,7 +269,6 @@ func (s *Stream) Fill(data []byte, size int) ([]byte, error) {
 	return data, nil
 }
 
-// seek goes to another position of a plain file.
 func (s *Stream) seek(position int64) {
 	s.stored.Close() // a close after reads loses nothing
 	s.stored = s.handle.From(position)
@@ -296,7 +291,6 @@ func (f *File) End(handle storage.File) error {
 	return io.EOF
 }
 
-// runAgain is the advice for a file that has changed.
 const runAgain = "run the job again when nobody writes to the file"
 
 func (f *File) checkUnchanged(info storage.Info) error {
@@ -309,20 +303,16 @@ func (f *File) checkUnchanged(info storage.Info) error {
 	return nil
 }
 
-// changedError says that a file changed while the job ran.
 type changedError struct{ message string }
 
-// Error returns the message.
 func (e *changedError) Error() string { return e.message }
 
-// Is reports whether the error is [storage.ErrChanged].
 func (e *changedError) Is(target error) bool { return target == storage.ErrChanged }
 
 func changed(f *File, how string) error {
 	return &changedError{fmt.Sprintf("read input %s: the file changed while the job ran: %s: %s", f.Path, how, runAgain)}
 }
 
-// resized returns the error for a file that is shorter or longer than when it was listed.
 func (f *File) resized(size int64) error {
 	return changed(f, fmt.Sprintf("it had %d bytes when it was listed and now has %d", f.Size, size))
 }
@@ -341,7 +331,6 @@ func (s *Stream) Close() error {
 	return s.closeFile()
 }
 
-// closeFile closes the current file, if any.
 func (s *Stream) closeFile() error {
 	if s.handle == nil {
 		return nil

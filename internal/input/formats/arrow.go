@@ -31,7 +31,6 @@ func init() {
 	})
 }
 
-// copyArrow copies rows of a file.
 func copyArrow(file *corpus.File, limits corpus.Limits, out io.Writer, rows corpus.RowCopy) (copied int64, err error) {
 	err = withArrow(file, limits, func(r *arrowfile.Reader) (err error) {
 		if limits.HoldWindow != nil {
@@ -49,7 +48,6 @@ func copyArrow(file *corpus.File, limits corpus.Limits, out io.Writer, rows corp
 	return copied, err
 }
 
-// withArrow opens a file for what use does.
 func withArrow(file *corpus.File, limits corpus.Limits, use func(*arrowfile.Reader) error) error {
 	handle, err := limits.Ahead.Open(file)
 	if err != nil {
@@ -64,7 +62,6 @@ func withArrow(file *corpus.File, limits corpus.Limits, use func(*arrowfile.Read
 	return use(r)
 }
 
-// withSmallerBatches says what helps against batches that take too much memory.
 func withSmallerBatches(err error) error {
 	if _, is := errors.AsType[*arrowfile.BatchError](err); is {
 		return fmt.Errorf("%w: give a --memory of twice what it takes and 64 MiB, or rewrite the file with smaller batches", err)
@@ -72,7 +69,6 @@ func withSmallerBatches(err error) error {
 	return err
 }
 
-// arrowFile is an open file with the wanted columns.
 type arrowFile struct {
 	handle storage.File
 	*arrowfile.Reader
@@ -96,10 +92,8 @@ func openArrow(file *corpus.File, wanted corpus.Wanted, limits corpus.Limits) (*
 	return a, nil
 }
 
-// isFar reports whether each read of a file is a request.
 func isFar(file *corpus.File) bool { return storage.Scheme(file.Path) != "" }
 
-// choose finds the wanted columns.
 func (a *arrowFile) choose(fields *corpus.Fields) error {
 	there, header, err := choose(a.Reader, fields)
 	if err == nil {
@@ -149,7 +143,6 @@ func arrowParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error) 
 	}
 }
 
-// arrowSource reads batches.
 type arrowSource struct {
 	wanted  corpus.Wanted
 	limits  corpus.Limits
@@ -162,7 +155,6 @@ type arrowSource struct {
 	isOver  bool
 }
 
-// Reset goes on to other batches.
 func (s *arrowSource) Reset(file corpus.File, stretch corpus.Stretch) (err error) {
 	if err := s.Close(); err != nil {
 		return err
@@ -257,7 +249,6 @@ func (s *arrowSource) lost(first, rows int64, err error) corpus.Reject {
 	return corpus.Reject{Position: first, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", first, rows, err), Damage: true}
 }
 
-// drop gives up the batch.
 func (s *arrowSource) drop() {
 	if s.batch = nil; s.release != nil {
 		s.release()
@@ -265,7 +256,6 @@ func (s *arrowSource) drop() {
 	}
 }
 
-// Close closes the current file.
 func (s *arrowSource) Close() error {
 	s.drop()
 	if s.file == nil {

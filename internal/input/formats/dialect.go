@@ -87,7 +87,6 @@ func (d dialect) count(content []byte, comma byte) (n int) {
 	return n
 }
 
-// cell is a part of a record.
 type cell struct {
 	// begin and end are where its content is, without quotes. Next is where the delimiter or the line end behind it is,
 	// or the end of the data.
@@ -98,7 +97,6 @@ type cell struct {
 	fault     cellFault
 }
 
-// cellFault says what is wrong with a quoted cell.
 type cellFault uint8
 
 const (
@@ -190,12 +188,10 @@ func (d *dialect) endOf(data []byte, at int, newline byte) (next int, isEnd bool
 	return at, at == len(data) || data[at] == d.comma || newline != 0 && data[at] == newline
 }
 
-// isEscaped reports whether the byte behind some content is escaped.
 func (d *dialect) isEscaped(content []byte) bool {
 	return d.escape != 0 && d.escape != d.quote && isBehind(content, d.escape)
 }
 
-// isBehind reports whether content ends with an odd number of a byte.
 func isBehind(content []byte, mark byte) bool {
 	return (len(content)-len(bytes.TrimRight(content, string(rune(mark)))))%2 == 1
 }
@@ -267,7 +263,6 @@ func (d *dialect) appendCells(cells []cell, record []byte) []cell {
 	}
 }
 
-// appendCell appends a cell with that content, in quotes where it needs them.
 func (d *dialect) appendCell(b []byte, content string) []byte {
 	if d.escape != 0 && d.escape != d.quote {
 		mark := string(rune(d.escape))

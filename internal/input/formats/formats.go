@@ -73,12 +73,10 @@ type Reader struct {
 	current corpus.Source
 }
 
-// NewReader returns a reader without a file.
 func NewReader(limits corpus.Limits, wanted corpus.Wanted) *Reader {
 	return &Reader{limits: limits, wanted: wanted, sources: map[corpus.Format]corpus.Source{}}
 }
 
-// Reset goes on to another stretch.
 func (r *Reader) Reset(file corpus.File, s corpus.Stretch) error {
 	source, known := r.sources[file.Format]
 	if !known {
@@ -93,10 +91,8 @@ func (r *Reader) Reset(file corpus.File, s corpus.Stretch) error {
 	return source.Reset(file, s)
 }
 
-// Next reads the next batch of the stretch.
 func (r *Reader) Next(buffer []byte) (corpus.Batch, error) { return r.current.Next(buffer) }
 
-// Close closes the current file and frees the decoders.
 func (r *Reader) Close() error {
 	var faults []error
 	for _, source := range r.sources {
@@ -135,7 +131,6 @@ type Decoder struct {
 	folders  folderValues
 }
 
-// NewDecoder returns a decoder of records.
 func NewDecoder(wanted corpus.Wanted) *Decoder {
 	return &Decoder{wanted: wanted, decoders: map[corpus.Format]corpus.Decoder{}, folders: folderValues{fields: wanted.Fields.Others}}
 }
@@ -233,7 +228,6 @@ func Probe(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) erro
 	return nil
 }
 
-// probeOne is Probe for records of one text.
 func probeOne(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) error {
 	var first error
 	for _, number := range probed(len(files)) {
@@ -248,7 +242,6 @@ func probeOne(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) e
 	return first
 }
 
-// probed returns which of n files are looked into.
 func probed(n int) []int {
 	if n == 0 {
 		return nil
@@ -308,10 +301,8 @@ func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Lim
 	return fault
 }
 
-// advised is the error of a file without the wanted fields that says what to do.
 type advised string
 
-// Error returns the message.
 func (a advised) Error() string { return string(a) }
 
 // WithAdvice adds to an error of [Probe] what to do, unless it says that itself.
@@ -337,7 +328,6 @@ func adviceOn(wanted corpus.Wanted, batch *corpus.Batch, record []byte, before i
 	return fmt.Sprintf(": a record further down names it: give --skip-lines %d", before+1)
 }
 
-// noField returns the error for a file without the wanted fields.
 func noField(fields corpus.Fields, records int, names map[string]bool) error {
 	wanted := fields.Texts
 	if fields.Features != "" && !fields.Beside {
@@ -387,7 +377,6 @@ func Annotatable(ctx context.Context, files []corpus.File, wanted corpus.Wanted,
 	return nil
 }
 
-// annotatable looks at one file, which is the one of that number.
 func annotatable(file *corpus.File, number int, wanted corpus.Wanted, limits corpus.Limits) error {
 	definition := file.Format.Definition()
 	switch {

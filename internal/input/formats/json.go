@@ -33,7 +33,6 @@ func beginsJSON(head []byte) bool {
 	return isCut && corpus.BeginsObject(head) && bytes.IndexByte([]byte("{[,:"), line[len(line)-1]) >= 0
 }
 
-// arrayWriter writes records as an array.
 type arrayWriter struct {
 	out      corpus.Copy
 	hasBegun bool
@@ -85,13 +84,11 @@ const (
 	theEnd          // nowhere
 )
 
-// begin starts a file.
 func (j *jsonFraming) begin(_ *framedSource, content []byte) (header []byte, used int, err error) {
 	j.inArray, j.isLine, j.indent, j.lost = false, true, j.indent[:0], nothing
 	return nil, len(content) - len(bytes.TrimPrefix(content, []byte(corpus.ByteOrderMark))), nil
 }
 
-// frame finds the values in data.
 func (j *jsonFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end int) {
 	start := s.start(data)
 	for end < len(data) {
@@ -148,7 +145,6 @@ func (j *jsonFraming) tooLong(s *framedSource, position int64, length int) {
 	s.reject(position, message)
 }
 
-// malformed rejects a value.
 func (j *jsonFraming) malformed(s *framedSource, position int64, err error) {
 	where := "object that follows a comma"
 	if j.lost = anObject; j.isLine {

@@ -91,7 +91,6 @@ func listIn(content []byte, above string) (path string) {
 	return path
 }
 
-// jsonAnnotator adds fields at the end of an object.
 type jsonAnnotator struct{ keys corpus.KeyFinder }
 
 func (j *jsonAnnotator) Clash(_, line []byte) string { return j.keys.Find(line) }
@@ -108,7 +107,6 @@ func (*jsonAnnotator) Record(b, line []byte, a corpus.Annotation) []byte {
 	return append(b, line[end:]...)
 }
 
-// appendName appends a name, or null if it is empty.
 func appendName(b []byte, name string, isInteger bool) []byte {
 	switch {
 	case name == "":

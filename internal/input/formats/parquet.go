@@ -30,7 +30,6 @@ func init() {
 	})
 }
 
-// copyParquet copies rows of a file.
 func copyParquet(file *corpus.File, limits corpus.Limits, out io.Writer, rows corpus.RowCopy) (copied int64, err error) {
 	err = withParquet(file, limits.Ahead, func(p *parquetfile.File) error {
 		p.Limit(limits.Memory, limits.HoldWindow)
@@ -51,7 +50,6 @@ func copyParquet(file *corpus.File, limits corpus.Limits, out io.Writer, rows co
 	return copied, err
 }
 
-// withParquet opens a file for what use does.
 func withParquet(file *corpus.File, ahead *corpus.Ahead, use func(*parquetfile.File) error) error {
 	handle, err := ahead.Open(file)
 	if err != nil {
@@ -101,7 +99,6 @@ func openParquet(file *corpus.File, wanted corpus.Wanted, ahead *corpus.Ahead) (
 	return p, nil
 }
 
-// open reads the footer and chooses the columns.
 func (p *parquetFile) open(size int64, wanted corpus.Wanted) (err error) {
 	if p.File, err = parquetfile.Open(p.handle, size); err != nil {
 		return err
@@ -115,7 +112,6 @@ func (p *parquetFile) open(size int64, wanted corpus.Wanted) (err error) {
 	return err
 }
 
-// columnar is a file of columns.
 type columnar interface {
 	Field(path string) (parquetfile.Field, error)
 }
@@ -174,7 +170,6 @@ type parquetSource struct {
 	cursor *parquetfile.Cursor
 }
 
-// Reset goes on to other row groups.
 func (p *parquetSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
 	if err := p.closeFile(); err != nil {
 		return err
@@ -235,7 +230,6 @@ func account(limits *corpus.Limits, data []byte) error {
 	return nil
 }
 
-// withRemedy says what helps against pages that take too much memory.
 func withRemedy(err error) error {
 	if _, is := errors.AsType[*parquetfile.PageError](err); is {
 		return fmt.Errorf("%w: give a --memory of twice what they take and 64 MiB, or rewrite the file with smaller pages", err)
@@ -243,7 +237,6 @@ func withRemedy(err error) error {
 	return err
 }
 
-// framed puts rows of that many columns into a batch.
 func framed(b corpus.Batch, data []byte, columns int) corpus.Batch {
 	b.Data = data
 	for number, row := range parquetfile.Stretches(data, columns) {
@@ -272,10 +265,8 @@ func (p *parquetSource) closeFile() error {
 	return nil
 }
 
-// Close closes the current file.
 func (p *parquetSource) Close() error { return p.closeFile() }
 
-// parquetDecoder takes the wanted columns out of rows.
 type parquetDecoder struct {
 	fields corpus.Fields
 	reader corpus.FeatureReader
@@ -287,7 +278,6 @@ type parquetDecoder struct {
 	features, weights [][]byte
 }
 
-// rowRest is what is left of a row, column by column.
 type rowRest struct {
 	header []byte // the forms of the columns
 	cells  []parquetfile.Cell
@@ -420,7 +410,6 @@ func formOf(field parquetfile.Field, ofStrings, ofNumbers form) (form, error) {
 	return absent, fmt.Errorf("field %.64q has values of the type %s: features are strings, or whole numbers, which are their hashes", field.Path, field.Type)
 }
 
-// isWhole reports whether the values of a column are whole numbers.
 func isWhole(field parquetfile.Field) bool {
 	digits, isSigned := strings.CutPrefix(strings.TrimPrefix(field.Type, "u"), "int")
 	_, err := strconv.Atoi(digits)

@@ -49,7 +49,6 @@ type warcSource struct {
 	ended  bool
 }
 
-// Reset goes on to another archive.
 func (w *warcSource) Reset(file corpus.File, s corpus.Stretch) error {
 	if err := w.stream.Reset(file, s.Start, w.limits.Window); err != nil {
 		return err
@@ -64,7 +63,6 @@ func (w *warcSource) Reset(file corpus.File, s corpus.Stretch) error {
 	return nil
 }
 
-// Next reads records until they fill a batch.
 func (w *warcSource) Next(buffer []byte) (corpus.Batch, error) {
 	b := corpus.Batch{File: w.number, Format: corpus.WARC, Data: buffer[:0]}
 	for len(b.Data) < corpus.BatchBytes && !w.ended {
@@ -94,10 +92,8 @@ func (w *warcSource) Next(buffer []byte) (corpus.Batch, error) {
 	return b, nil
 }
 
-// Close closes the current archive.
 func (w *warcSource) Close() error { return w.stream.Close() }
 
-// warcDecoder takes the texts of pages out of records.
 type warcDecoder struct {
 	parser warc.Parser
 	text   pageText
@@ -201,13 +197,11 @@ func (p *pageText) of(page webtext.Page) [][]byte {
 
 // The fields that web pages have in addition to the fields of their records.
 const (
-	// PasswordInput is true if the page asks for a password.
 	PasswordInput = "password_input"
 	// Language is the code of the language of the page in ISO 639, such as "en", if the page or its archive says so.
 	Language = "language"
 	// Canonical is the address that the page names as its original, if it has a host. For a redirect it is where the redirect leads.
-	Canonical = "canonical"
-	// TitleWords is the title of the page without its numbers.
+	Canonical  = "canonical"
 	TitleWords = "title_words"
 	// Markup is a sketch of the markup of the page, see [webtext.AppendMarkup].
 	Markup = "markup_sketch"

@@ -63,7 +63,6 @@ func whole(d corpus.Definition) corpus.Definition {
 	return d
 }
 
-// tarWriter writes each record as a file of an archive.
 type tarWriter struct {
 	out     corpus.Copy
 	archive *tar.Writer
@@ -91,7 +90,6 @@ func (t tarWriter) Close() error {
 	return nil
 }
 
-// wholeSource reads the files of a group, one record each.
 type wholeSource struct {
 	limits corpus.Limits
 	format corpus.Format
@@ -100,13 +98,11 @@ type wholeSource struct {
 	stream corpus.Stream
 }
 
-// Reset goes on to other files of a group.
 func (w *wholeSource) Reset(file corpus.File, s corpus.Stretch) error {
 	w.group, w.rest = file, s
 	return nil
 }
 
-// Next reads files until they fill a batch.
 func (w *wholeSource) Next(buffer []byte) (corpus.Batch, error) {
 	b := corpus.Batch{File: w.rest.File, Format: w.format, Data: buffer[:0]}
 	for len(b.Data) < corpus.BatchBytes && w.rest.Start < w.rest.End {
@@ -184,7 +180,6 @@ func (w *wholeSource) read(b *corpus.Batch, file *corpus.File) error {
 	}
 }
 
-// Close closes the current file.
 func (w *wholeSource) Close() error { return w.stream.Close() }
 
 // wholeDecoder makes the content of a file the text of a document. The name of the file is its only id.
@@ -196,7 +191,6 @@ type wholeDecoder struct {
 	others    [][]byte // stay nil, but for web pages: the file has no fields
 }
 
-// Decode returns the text of a file.
 func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	if err := corpus.CheckText(content); err != nil {
 		return corpus.Record{}, err

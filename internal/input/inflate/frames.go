@@ -74,7 +74,6 @@ func (f *zstdFrames) dictionary() ([]byte, error) {
 	return stored, nil
 }
 
-// Read passes bytes of the current piece only.
 func (f *zstdFrames) Read(p []byte) (int, error) {
 	for f.piece == 0 {
 		if err := f.nextPiece(); err != nil {
@@ -204,7 +203,6 @@ func zstdHeaderBytes(descriptor byte) int64 {
 	return length
 }
 
-// IsSkippable reports whether a zstd skippable frame starts here.
 func IsSkippable(head []byte) bool {
 	return len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == skippableMagic
 }

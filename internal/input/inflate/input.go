@@ -8,12 +8,10 @@ import (
 	"slices"
 )
 
-// inputBytes is the read-ahead of a decoder.
 const inputBytes = 128 << 10
 
 // Fault is damage in the data of a compressed stream, or what a decoder does not read. A failure to read the stream is no Fault.
 type Fault struct {
-	// Message says what is damaged.
 	Message string
 	// Warning says that what was decoded is whole, and what follows is not of the format.
 	Warning bool
@@ -21,7 +19,6 @@ type Fault struct {
 	Last bool
 }
 
-// Error returns the message.
 func (f *Fault) Error() string { return f.Message }
 
 // input reads a compressed file ahead. When a decoder fails, input knows the cause: bad bytes in the file, or
@@ -60,10 +57,8 @@ func (in *input) reset(file io.Reader, at, size int64) {
 	}
 }
 
-// offset returns the position of the next byte in the file.
 func (in *input) offset() int64 { return in.counted.n - int64(in.Buffered()) }
 
-// damage says what a decoder's error means.
 func (in *input) damage(format string, err error) error {
 	switch {
 	case in.counted.err != nil:
@@ -74,7 +69,6 @@ func (in *input) damage(format string, err error) error {
 	return &Fault{Last: true, Message: fmt.Sprintf("%s stream is damaged: %v; documents after this point are lost", format, err)}
 }
 
-// skipZeros skips zero bytes.
 func (in *input) skipZeros() {
 	for {
 		next, _ := in.Peek(1) // an error comes again
@@ -90,7 +84,6 @@ func (in *input) skipZeros() {
 	}
 }
 
-// isOver reports whether the file has no more bytes.
 func (in *input) isOver() bool {
 	_, err := in.Peek(1)
 	return err == io.EOF

@@ -43,7 +43,6 @@ func SplitBytes(size int64) int64 {
 	return max(leastSplit, min(size/fewSplits, largeSplit), byRoot, min(size/manySplits, mostSplit))
 }
 
-// listed holds the files of the input, the reference and the base texts of a configuration.
 type listed struct {
 	input, reference, ignored corpus.Listing
 }
@@ -86,7 +85,6 @@ func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File
 	return found, err
 }
 
-// Options returns how the files of a configuration are listed.
 func Options(c *job.Config) corpus.Options {
 	return corpus.Options{
 		Format: c.Format, Charset: c.Encoding, MaxExpanded: int64(c.MaxExpanded), Stdin: c.Stdin, Include: c.Include, Exclude: c.Exclude, PrefersTexts: c.Code != (sketch.Code{}),
@@ -409,7 +407,6 @@ func resultsIn(folder string) (names []string) {
 	return names
 }
 
-// replaced is the error of an input file that is a result in the output folder.
 func replaced(name, path string) error {
 	return failure.New(failure.Usage, setting.Errorf("{"+name+"}: %s is input, and as a result in the output folder it would be replaced: name another folder with {output}", path))
 }
@@ -425,7 +422,6 @@ func checkKeptStored(c *job.Config, name string, files []corpus.File) error {
 	return nil
 }
 
-// isResult reports whether a job may write a file of that name.
 func isResult(name string) bool {
 	if slices.Contains([]string{workspace.ManifestName, workspace.SummaryName, workspace.SuccessName}, name) {
 		return true

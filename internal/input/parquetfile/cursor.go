@@ -54,7 +54,6 @@ func (c *Cursor) Append(buffer []byte, atLeast int) ([]byte, error) {
 	return buffer, c.fault
 }
 
-// appendRow appends the next row, or nothing if it cannot be read.
 func (c *Cursor) appendRow(buffer []byte) ([]byte, error) {
 	row, err := appendNumber(buffer, c.row), error(nil)
 	for _, column := range c.columns {
@@ -85,7 +84,6 @@ func (c *Cursor) finish() error {
 	return io.EOF
 }
 
-// failure says what an error of a column means for the row group.
 func (c *Cursor) failure(of column, err error) error {
 	column := of.of()
 	if fault := column.storageFault(); fault != nil {
@@ -100,7 +98,6 @@ func (c *Cursor) failure(of column, err error) error {
 	return &GroupError{Group: c.group, First: c.row, Rows: c.end - c.row, Column: column.path, Err: err}
 }
 
-// Close gives memory back.
 func (c *Cursor) Close() {
 	for _, column := range c.columns {
 		column.close()
@@ -110,7 +107,6 @@ func (c *Cursor) Close() {
 	}
 }
 
-// Cell is the content of a column in a row.
 type Cell struct {
 	count  int
 	values []byte // each with its length before it
@@ -176,7 +172,6 @@ func Stretches(buffer []byte, columns int) iter.Seq2[int64, Stretch] {
 	}
 }
 
-// CutRow appends the cells of a row.
 func CutRow(cells []Cell, row []byte) []Cell {
 	for len(row) > 0 {
 		var cell Cell

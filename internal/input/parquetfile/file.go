@@ -83,8 +83,7 @@ type File struct {
 type Group struct {
 	// First is the number of its first row, counted from the beginning of the file.
 	First int64
-	// Rows is how many rows it has.
-	Rows int64
+	Rows  int64
 }
 
 // Open reads the footer of a file of the given size, in one or two reads. Reads are ranged and go to any place, so the
@@ -108,7 +107,6 @@ func Open(reader io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// readGroups checks what the footer says of row groups.
 func (f *File) readGroups() error {
 	first := int64(0)
 	for i, group := range f.metadata.RowGroups {
@@ -135,13 +133,11 @@ func (f *File) readGroups() error {
 	return nil
 }
 
-// Rows returns the number of rows.
 func (f *File) Rows() int64 { return f.metadata.NumRows }
 
 // Groups returns the row groups in their order. They are the caller's to read only.
 func (f *File) Groups() []Group { return f.groups }
 
-// Fields returns the leaf columns in their order.
 func (f *File) Fields() []Field {
 	fields := make([]Field, len(f.leaves))
 	for i := range f.leaves {
@@ -160,7 +156,6 @@ func (f *File) Field(path string) (Field, error) {
 	return f.leaves[number].Field, nil
 }
 
-// Columns are the columns of a file that are wanted.
 type Columns struct {
 	file    *File
 	numbers []int
@@ -193,7 +188,6 @@ func (c Columns) Bytes(group int) (sum int64) {
 	return sum
 }
 
-// find returns the number of the column that a path leads to.
 func (f *File) find(path string) (int, error) {
 	for i := range f.leaves {
 		if f.leaves[i].whole == path && f.leaves[i].Path != path {
@@ -228,7 +222,6 @@ func Find(fields []Field, path string) (int, error) {
 	return 0, &FieldError{Path: path, There: all}
 }
 
-// readable checks that a column can be read, in all row groups.
 func (f *File) readable(number int) error {
 	path := f.leaves[number].Path
 	for _, group := range f.metadata.RowGroups {

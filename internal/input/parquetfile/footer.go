@@ -125,7 +125,6 @@ func openElements(open []int64, isLeaf bool, fields int64) []int64 {
 	return open
 }
 
-// decodeFooter decodes a footer that has been walked over.
 func decodeFooter(footer []byte) (decoded *metadata.FileMetaData, err error) {
 	defer recovered(&err)
 	if decoded, err = metadata.NewFileMetaData(footer, nil); err != nil {
@@ -173,7 +172,6 @@ func walk(b []byte, items int, seen func(path []int, begin, end int, value int64
 	return w.at, err
 }
 
-// Types of the compact protocol.
 const (
 	thriftStop = iota
 	thriftTrue
@@ -222,7 +220,6 @@ func (w *walker) structure(depth int) error {
 	}
 }
 
-// tell tells of the value that begins there and ends here.
 func (w *walker) tell(begin int, value int64) {
 	if w.seen != nil {
 		w.seen(w.path, begin, w.at, value)

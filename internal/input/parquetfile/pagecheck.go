@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 )
 
-// pageHeader is what the header of a page says.
 type pageHeader struct {
 	kind           file.PageType
 	size, stored   int64 // bytes, decompressed and as they are in the file
@@ -34,7 +33,6 @@ const (
 	partV2         = 8
 )
 
-// parseHeader reads the header at the start of b, and returns its length.
 func parseHeader(b []byte) (*pageHeader, int, error) {
 	h := &pageHeader{kind: -1}
 	length, err := walk(b, len(b), func(path []int, _, _ int, value int64) {
@@ -48,7 +46,6 @@ func parseHeader(b []byte) (*pageHeader, int, error) {
 	return h, length, err
 }
 
-// set sets a field of the header.
 func (h *pageHeader) set(field int, value int64) {
 	switch field {
 	case 1:
@@ -99,7 +96,6 @@ func (h *pageHeader) setV2(field int, n int32) {
 	}
 }
 
-// has reports whether the header has the structure for a kind of page.
 func (h *pageHeader) has(part int) bool { return h.parts>>part&1 == 1 }
 
 // levels returns how many bytes of levels are before the part of the page that is compressed.
@@ -134,7 +130,6 @@ func (h *pageHeader) check(repetition, definition int16) error {
 	return nil
 }
 
-// errRuns says that a page ends in the middle of its levels or lengths.
 var errRuns = errors.New("its levels or lengths are damaged")
 
 // takePrefixed takes bytes with their length, of four bytes, before them.

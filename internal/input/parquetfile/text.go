@@ -72,7 +72,6 @@ func textOfBytes[T parquet.ByteArray | parquet.FixedLenByteArray](column *schema
 	return func(_ []byte, v T) []byte { return v }
 }
 
-// The layouts of times of a day, and of times of days.
 const (
 	TimeLayout      = "15:04:05.999999999"
 	TimestampLayout = "2006-01-02T15:04:05.999999999"

@@ -20,7 +20,6 @@ type Address struct {
 	Path string
 }
 
-// String returns the address with a scheme.
 func (a Address) String() string { return "https://" + a.Host + a.Path }
 
 // opaque are schemes whose addresses name no page of a site.
@@ -32,7 +31,6 @@ var names = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictD
 // mostHostBytes is the length of the longest host: a name in the domain name system, and a port.
 const mostHostBytes = 253 + len(":65535")
 
-// mostBytes is the length of the longest text that is looked at.
 const mostBytes = 1 << 16
 
 // IsOpaque reports whether a text is an address that names no page of a site, such as mailto:somebody.
@@ -228,7 +226,6 @@ var sessions = []string{
 	"jsessionid", "phpsessid", "aspsessionid", "sessionid", "session_id", "sid", "cfid", "cftoken", "gclid", "fbclid", "msclkid",
 }
 
-// isOfSession reports whether a parameter is about the visit and not the page.
 func isOfSession(parameter string) bool {
 	name, _, _ := strings.Cut(strings.ToLower(parameter), "=")
 	return slices.Contains(sessions, name) || strings.HasPrefix(name, "utm_")
@@ -271,7 +268,6 @@ func pathOf(text string) string {
 	return b.String()
 }
 
-// withoutSession drops the parameters of a session from an element of a path.
 func withoutSession(element string) string {
 	if !strings.Contains(element, ";") {
 		return element

@@ -16,7 +16,6 @@ import (
 type Rule string
 
 const (
-	// Host makes each host a site.
 	Host Rule = "host"
 	// Domain makes each registered domain a site: the public suffix and one label more, such as example.co.uk.
 	Domain Rule = "domain"
@@ -24,7 +23,6 @@ const (
 	prefix = "prefix:" // the host and a number of elements of the path
 )
 
-// mostElements is the largest number of path elements in the name of a site.
 const mostElements = 32
 
 // Check returns an error that says what a Rule must be, or nil.

@@ -113,7 +113,6 @@ func (d *decoder) content(dst, body []byte, encoding []byte, limit int64) ([]byt
 // slack is by how many bytes a short body may be longer than what it holds.
 const slack = 32
 
-// isPlain reports whether a body is a text, and so in no encoding.
 func isPlain(body []byte) bool {
 	return utf8.Valid(body) && bytes.IndexFunc(body, func(r rune) bool { return r < ' ' && !isSpace(r) || r == 0x7f }) < 0
 }

@@ -11,14 +11,12 @@ import (
 
 const (
 	// maxLine is the longest line of a header in bytes. URLs of some ten thousand bytes do occur.
-	maxLine = 64 << 10
-	// maxHeader is the longest header of a record in bytes.
+	maxLine   = 64 << 10
 	maxHeader = 256 << 10
 	// unknownLength stands for a length that a header does not tell.
 	unknownLength = -1
 )
 
-// version is how each WARC record begins.
 const version = "WARC/"
 
 // isVersion reports whether a line is the first of a WARC record, such as "WARC/1.0".
@@ -27,7 +25,6 @@ func isVersion(line []byte) bool {
 	return ok && len(number) > 0 && '0' <= number[0] && number[0] <= '9' && len(number) <= 16
 }
 
-// isBlank reports whether a line holds no more than its end.
 func isBlank(line []byte) bool { return len(bytes.TrimRight(line, "\r\n")) == 0 }
 
 // field splits a header line at its colon into a name and a value. Crawlers have written lines without a colon; these
@@ -42,13 +39,11 @@ func is(name []byte, lower string) bool {
 	return len(name) == len(lower) && bytes.EqualFold(name, []byte(lower))
 }
 
-// number reads decimal digits, and nothing else.
 func number(digits []byte) (int64, bool) {
 	n, err := strconv.ParseUint(string(digits), 10, 63)
 	return int64(n), err == nil
 }
 
-// nextLine cuts the first line, with its newline, off a text.
 func nextLine(text []byte) (line, rest []byte) {
 	if n := bytes.IndexByte(text, '\n'); n >= 0 {
 		return text[:n+1], text[n+1:]
@@ -111,7 +106,6 @@ func isAddress(field []byte) bool {
 	return true
 }
 
-// httpHead is what matters of the head of an HTTP response.
 type httpHead struct {
 	status                int
 	length                int64 // of the body, 0 if the head does not tell it
@@ -234,7 +228,6 @@ var notPages = known("text/css", "text/javascript", "text/ecmascript", "text/x-j
 // pages are the other types that do.
 var pages = known("application/xhtml+xml", "application/xml", "application/rss+xml", "application/atom+xml", "application/vnd.wap.xhtml+xml")
 
-// isText reports whether a media type is one of documents.
 func isText(name string) bool {
 	if strings.HasPrefix(name, "text/") {
 		return notPages[name] == ""

@@ -50,7 +50,6 @@ import (
 	"net/http"
 )
 
-// Options say how a stream is read.
 type Options struct {
 	// Limit is the longest record in bytes, its header counted. A longer one becomes a fault, without being held.
 	Limit int64
@@ -94,7 +93,6 @@ type Reader struct {
 // Only the crawler knows the first two while it reads a page.
 type ids struct{ own, info, with []byte }
 
-// NewReader returns a reader of the decoded stream of a file.
 func NewReader(source io.Reader, options Options) *Reader {
 	options.Limit = min(options.Limit, math.MaxInt/2)
 	return &Reader{
@@ -141,7 +139,6 @@ func (r *Reader) place() (position int64, rises bool) {
 	return position, rises
 }
 
-// next reads the frame that begins here.
 func (r *Reader) next() (Frame, error) {
 	if r.inDoubt && !r.isVouched() {
 		return r.junk(), nil
@@ -163,7 +160,6 @@ func (r *Reader) next() (Frame, error) {
 	}
 }
 
-// record reads a record that may be held.
 func (r *Reader) record(h header) (Frame, error) {
 	length := h.length + int(h.block)
 	if length > keepBytes && r.options.Hold != nil {
@@ -204,7 +200,6 @@ func isShort(block []byte) bool {
 // maxLineEnds is how many line ends after a block belong to its record. Two are usual, each of two bytes.
 const maxLineEnds = 16
 
-// cut makes a frame of the next n bytes.
 func (r *Reader) cut(n int, fault string) Frame {
 	r.frame = n
 	return Frame{Raw: r.in.unread()[:n:n], Fault: fault}

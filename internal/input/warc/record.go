@@ -13,13 +13,11 @@ import (
 // Use says whether a record is a document, or why it is passed over.
 type Use uint8
 
-// The uses of records.
 const (
 	// Document is a page: a response or resource of status 200 and a text type, or the text of a conversion.
 	Document Use = iota
 	// Warcinfo is about the archive: the record of that type, or the first record of an ARC file.
 	Warcinfo
-	// Request is what the crawler asked.
 	Request
 	// Metadata is about another record; a WAT file is full of it.
 	Metadata
@@ -33,14 +31,11 @@ const (
 	OtherType
 	// OfCrawler is a record of the crawler about its work, such as the log of wget, or about a page, such as its text or a picture of it.
 	OfCrawler
-	// Uses is the number of uses.
 	Uses = iota
 )
 
-// useNames are the names of uses in counts.
 var useNames = [Uses]string{"document", "warcinfo", "request", "metadata", "revisit", "other record", "other status", "other type", "record of the crawler"}
 
-// String returns the name of a use in counts, such as "other status".
 func (u Use) String() string {
 	if int(u) < len(useNames) {
 		return useNames[u]
@@ -50,7 +45,6 @@ func (u Use) String() string {
 
 // Record is what a frame holds. It is valid until the next call of [Parser.Parse], and as long as the frame.
 type Record struct {
-	// Use is Document, or why the record is passed over.
 	Use Use
 	// Type is its WARC-Type in lower case; of an ARC record "response", or "warcinfo" for the first of a file.
 	Type string
@@ -83,7 +77,6 @@ type Parser struct {
 	head    warcHead
 }
 
-// warcHead holds the fields that matter of a record's own header.
 type warcHead struct {
 	kind, contentType, payloadType []byte
 }
@@ -172,7 +165,6 @@ func isOfCrawler(address []byte) bool {
 	return aboutPage.Match(before)
 }
 
-// field takes in a field of a WARC header.
 func (p *Parser) field(r *Record, name, value []byte) {
 	switch {
 	case is(name, "warc-type"):
@@ -194,7 +186,6 @@ func (p *Parser) field(r *Record, name, value []byte) {
 	}
 }
 
-// response reads what a server answered.
 func (p *Parser) response(r Record, block []byte) (Record, error) {
 	if len(block) == 0 {
 		r.Use = OtherStatus
@@ -250,7 +241,6 @@ func (p *Parser) page(r Record, body []byte, head httpHead) (Record, error) {
 	return r, p.check(r)
 }
 
-// check refuses a payload that is too long, or no text.
 func (p *Parser) check(r Record) error {
 	if int64(len(r.Payload)) > p.Limit {
 		return fmt.Errorf("the payload of %d bytes is longer than the %d that a document may have", len(r.Payload), p.Limit)
