@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"math"
-
-	"mirrorbeam.dev/internal/input/inflate"
 )
 
 const (
@@ -39,8 +37,6 @@ type Limits struct {
 	IsOfMemory bool
 	// Window is the largest zstd window in bytes, see [Stream.Reset].
 	Window int64
-	// Workers decode the members of compressed files side by side. Nil stands for none.
-	Workers *inflate.Workers
 	// Ahead opens the files; nil: nothing is read ahead.
 	Ahead *Ahead
 	// Expand, if it is not nil, is called with the number of bytes that were decoded of a compressed file. Next returns its error.
@@ -64,7 +60,7 @@ func (l Limits) Setting() string {
 }
 
 func (l Limits) Stream() Stream {
-	return Stream{Workers: l.Workers, Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
+	return Stream{Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
 }
 
 // Reader reads one stretch at a time as batches of whole lines. It is not for concurrent use.

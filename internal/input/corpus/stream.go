@@ -15,9 +15,6 @@ import (
 // Stream reads the decoded content of a file of the corpus. The zero Stream has no file. It is not for
 // concurrent use.
 type Stream struct {
-	// Workers decode the members of a compressed file side by side. Nil stands for none. They must be set before
-	// the first file.
-	Workers *inflate.Workers
 	// Ahead opens the files; nil: nothing is read ahead.
 	Ahead *Ahead
 	// Expand, if it is not nil, gets the number of bytes that were decoded of a compressed file.
@@ -85,7 +82,7 @@ func (s *Stream) inCharset() io.Reader {
 // inArchive goes to a file of a compressed archive, and keeps the archive open for the next one.
 func (s *Stream) inArchive(file *File, window int64) (io.ReadCloser, error) {
 	if s.cursor == nil {
-		s.cursor = &cursor{stream: Stream{Workers: s.Workers, Expand: s.Expand, hold: s.hold, holdWindow: s.holdWindow}}
+		s.cursor = &cursor{stream: Stream{Expand: s.Expand, hold: s.hold, holdWindow: s.holdWindow}}
 	}
 	if err := s.cursor.seek(file, window); err != nil {
 		return nil, err
@@ -162,7 +159,7 @@ func (s *Stream) decode(file File, window int64) error {
 		s.decoders[file.Compression] = s.inflated
 	}
 	s.decoded = s.inflated
-	if err := s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, Workers: s.Workers, HoldWindow: s.holdWindow}); err != nil {
+	if err := s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, HoldWindow: s.holdWindow}); err != nil {
 		return err
 	}
 	return s.checkHead()

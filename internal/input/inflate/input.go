@@ -46,9 +46,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reset starts over on what a file of the given size stores from a position on.
-func (in *input) reset(file io.Reader, at, size int64) {
-	in.counted = counted{file: file, n: at}
+func (in *input) reset(file io.Reader, size int64) {
+	in.counted = counted{file: file}
 	in.size = size
 	if in.Reader == nil {
 		in.Reader = bufio.NewReaderSize(&in.counted, inputBytes)
@@ -102,72 +101,4 @@ func (in *input) junk(format string, part string, wasWhole bool) *Fault {
 		return &Fault{Warning: true, Last: true, Message: fmt.Sprintf("%d bytes after the last whole %s %s are not %s data and were not used", left, format, part, format)}
 	}
 	return &Fault{Last: true, Message: fmt.Sprintf("%d bytes after a damaged %s %s are not %s data; documents in them are lost", left, format, part, format)}
-}
-
-// mostlyRead is how much is allocated at a time to read ahead.
-const mostlyRead = 1 << 20
-
-// readAhead reads a stored file after some bytes were read.
-type readAhead struct {
-	file  io.Reader
-	bytes []byte // read from the file, but not used
-	err   error  // of the file, behind the bytes
-}
-
-// Read reads the bytes that were read ahead, then the file.
-func (a *readAhead) Read(p []byte) (int, error) {
-	if len(a.bytes) > 0 {
-		n := copy(p, a.bytes)
-		a.bytes = a.bytes[n:]
-		return n, nil
-	}
-	if a.err != nil {
-		err := a.err
-		a.err = nil
-		return 0, err
-	}
-	return a.file.Read(p)
-}
-
-// putBack makes bytes the next ones.
-func (a *readAhead) putBack(stored []byte) {
-	a.bytes = slices.Concat(stored, a.bytes)
-}
-
-// fill reads ahead until n bytes are there, or the file has no more.
-func (a *readAhead) fill(n int) {
-	have := len(a.bytes)
-	if have >= n || a.err != nil {
-		return
-	}
-	if cap(a.bytes) < n {
-		a.bytes = append(make([]byte, 0, max(n, mostlyRead)), a.bytes...)
-	}
-	more, err := io.ReadFull(a.file, a.bytes[have:n])
-	a.bytes = a.bytes[:have+more]
-	if err == io.ErrUnexpectedEOF {
-		err = io.EOF
-	}
-	a.err = err
-}
-
-// cut takes a chunk of least to most bytes. It is nil if none can be found. If takesRest, the rest of the file is a
-// chunk.
-func (a *readAhead) cut(least, most int, takesRest bool) []byte {
-	for n := min(least+least/4, most); ; n = min(2*n, most) {
-		a.fill(n)
-		isEnd := len(a.bytes) < n
-		end := gzipChunk(a.bytes[:min(len(a.bytes), most)], least)
-		if isEnd && end == 0 && takesRest && a.err == io.EOF {
-			end = len(a.bytes)
-		}
-		if end > 0 {
-			chunk := a.bytes[:end:end]
-			a.bytes = a.bytes[end:]
-			return chunk
-		}
-		if isEnd || n == most {
-			return nil
-		}
-	}
 }

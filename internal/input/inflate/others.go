@@ -12,13 +12,13 @@ import (
 )
 
 // NewBzip2 returns a reader of bzip2. Reset must be called first.
-func NewBzip2() *Reader { return &Reader{decoder: &byLibrary{name: "bzip2", open: openBzip2}} }
+func NewBzip2() *Reader { return &Reader{&byLibrary{name: "bzip2", open: openBzip2}} }
 
 // NewXZ returns a reader of xz. Reset must be called first.
-func NewXZ() *Reader { return &Reader{decoder: &byLibrary{name: "xz", open: openXZ}} }
+func NewXZ() *Reader { return &Reader{&byLibrary{name: "xz", open: openXZ}} }
 
 // NewLZ4 returns a reader of lz4. Reset must be called first.
-func NewLZ4() *Reader { return &Reader{decoder: &byLibrary{name: "lz4", open: openLZ4}} }
+func NewLZ4() *Reader { return &Reader{&byLibrary{name: "lz4", open: openLZ4}} }
 
 // byLibrary decodes a file with a library that goes through all its streams by itself, and takes all of the file for one member.
 type byLibrary struct {
@@ -31,9 +31,9 @@ type byLibrary struct {
 	ended   error     // nothing follows
 }
 
-func (l *byLibrary) reset(file io.Reader, at int64, about Options) error {
+func (l *byLibrary) reset(file io.Reader, about Options) error {
 	l.close()
-	l.input.reset(file, at, about.Size)
+	l.input.reset(file, about.Size)
 	l.about, l.decoder, l.ended = about, nil, nil
 	return nil
 }

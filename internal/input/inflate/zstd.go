@@ -37,10 +37,10 @@ type zstdStream struct {
 	ended   error  // nothing follows
 }
 
-func (z *zstdStream) reset(file io.Reader, at int64, about Options) (err error) {
+func (z *zstdStream) reset(file io.Reader, about Options) (err error) {
 	z.letGo()
 	z.ended, z.holding = nil, about.HoldWindow
-	z.frames.input.reset(file, at, about.Size)
+	z.frames.input.reset(file, about.Size)
 	z.frames = zstdFrames{input: z.frames.input, window: cmp.Or(about.Window, DefaultWindow), hold: z.hold, wasWhole: true}
 	if z.decoder == nil {
 		// A decoder with a concurrency of 1 is the fastest per core, and starts no goroutines.
