@@ -75,9 +75,9 @@ func hasMagic(encoding, body []byte) bool {
 
 // release drops the buffers that a huge page left behind.
 func (d *decoder) release() {
-	for _, buffer := range []*[]byte{&d.contents[0], &d.contents[1]} {
-		if cap(*buffer) > keepBytes {
-			*buffer = nil
+	for i, buffer := range d.contents {
+		if cap(buffer) > keepBytes {
+			d.contents[i] = nil
 		}
 	}
 }

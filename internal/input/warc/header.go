@@ -5,6 +5,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -87,24 +88,11 @@ func parseARC(line []byte) (arcHeader, bool) {
 // isARCDate reports whether a field is a date of ARC: year, month, day, and mostly the time of day, all in digits.
 func isARCDate(field []byte) bool {
 	const shortest, longest = len("20081231"), len("200812312359590000")
-	for _, c := range field {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return shortest <= len(field) && len(field) <= longest
+	return len(bytes.Trim(field, "0123456789")) == 0 && shortest <= len(field) && len(field) <= longest
 }
 
 // isAddress reports whether a field may be an IP address of ARC. Crawlers write "-" or nothing for one they do not know.
-func isAddress(field []byte) bool {
-	for _, c := range field {
-		isHex := '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-		if !isHex && c != '.' && c != ':' && c != '-' {
-			return false
-		}
-	}
-	return true
-}
+func isAddress(field []byte) bool { return len(bytes.Trim(field, "0123456789abcdefABCDEF.:-")) == 0 }
 
 type httpHead struct {
 	status                int
@@ -180,34 +168,11 @@ func dechunk(dst, body []byte) ([]byte, bool) {
 	}
 }
 
-// knownNames are the usual names of record types and media types, which need no memory of their own.
-var knownNames = known(
-	"response", "request", "metadata", "warcinfo", "resource", "revisit", "conversion", "continuation",
-	"application/http", "text/html", "text/plain", "application/xhtml+xml", "text/xml", "application/xml",
-	"text/css", "text/javascript", "application/javascript", "application/x-javascript", "application/json",
-	"image/jpeg", "image/png", "image/gif", "application/pdf", "application/octet-stream", "text/dns",
-)
-
-func known(names ...string) map[string]string {
-	set := make(map[string]string, len(names))
-	for _, name := range names {
-		set[name] = name
-	}
-	return set
-}
-
-func lower(name []byte) string {
-	if text, ok := knownNames[string(name)]; ok {
-		return text
-	}
-	return strings.ToLower(string(name))
-}
-
 // mediaType splits a Content-Type into the media type, in lower case, and the charset parameter. What is no media type
 // gives an empty one.
 func mediaType(contentType []byte) (name string, charset []byte) {
 	first, parameters, _ := bytes.Cut(contentType, []byte(";"))
-	name = lower(bytes.TrimSpace(first))
+	name = strings.ToLower(string(bytes.TrimSpace(first)))
 	if !strings.Contains(name, "/") {
 		name = ""
 	}
@@ -223,16 +188,19 @@ func mediaType(contentType []byte) (name string, charset []byte) {
 }
 
 // notPages are the text types that hold no text to read.
-var notPages = known("text/css", "text/javascript", "text/ecmascript", "text/x-javascript", "text/dns", "text/calendar", "text/x-cross-domain-policy", "text/cache-manifest")
+var notPages = []string{
+	"text/css", "text/javascript", "text/ecmascript", "text/x-javascript", "text/dns", "text/calendar",
+	"text/x-cross-domain-policy", "text/cache-manifest",
+}
 
 // pages are the other types that do.
-var pages = known("application/xhtml+xml", "application/xml", "application/rss+xml", "application/atom+xml", "application/vnd.wap.xhtml+xml")
+var pages = []string{
+	"application/xhtml+xml", "application/xml", "application/rss+xml", "application/atom+xml",
+	"application/vnd.wap.xhtml+xml",
+}
 
 func isText(name string) bool {
-	if strings.HasPrefix(name, "text/") {
-		return notPages[name] == ""
-	}
-	return pages[name] != ""
+	return slices.Contains(pages, name) || strings.HasPrefix(name, "text/") && !slices.Contains(notPages, name)
 }
 
 // sniff returns the media type of a payload that nothing tells, if it is HTML, XML or plain text.

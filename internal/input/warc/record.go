@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"mirrorbeam.dev/internal/input/mediatype"
 )
@@ -123,7 +124,7 @@ func (p *Parser) parseWARC(rest []byte) (r Record, err error) {
 		return r, errors.New("the record does not give its length")
 	}
 	block := rest[:min(length, int64(len(rest)))]
-	r.Type = lower(p.head.kind)
+	r.Type = strings.ToLower(string(p.head.kind))
 	if r.Type != "warcinfo" && isOfCrawler(r.URL) {
 		r.Use = OfCrawler
 		return r, nil
