@@ -288,41 +288,26 @@ func parametersOf(query string) string {
 	return strings.Join(slices.Compact(all), "&")
 }
 
-// escaped returns a text with only those characters in percent form that have to be: letters, digits and -._~ stand for
-// themselves, and other bytes that were in percent form stay so, in capitals. White space and controls get that form.
+// unreserved are the characters that never need percent form.
+const unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+
+// escaped returns a text with only those characters in percent form that have to be: unreserved ones stand for themselves,
+// and other bytes that were in percent form stay so, in capitals. White space and controls get that form.
 func escaped(text string) string {
 	var b []byte
 	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case c == '%' && i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]):
-			byteOf := unhex(text[i+1])<<4 | unhex(text[i+2])
-			if i += 2; isUnreserved(byteOf) {
-				b = append(b, byteOf)
-			} else {
-				b = fmt.Appendf(b, "%%%02X", byteOf)
+		c, isPlain := text[i], text[i] > ' ' && text[i] != 0x7f && text[i] != '%'
+		if c == '%' && i+2 < len(text) {
+			if code, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
+				c, isPlain = byte(code), strings.IndexByte(unreserved, byte(code)) >= 0
+				i += 2
 			}
-		case c <= ' ' || c == 0x7f || c == '%':
-			b = fmt.Appendf(b, "%%%02X", c)
-		default:
+		}
+		if isPlain {
 			b = append(b, c)
+		} else {
+			b = fmt.Appendf(b, "%%%02X", c)
 		}
 	}
 	return string(b)
-}
-
-func isUnreserved(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_' || c == '~'
-}
-
-func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
-
-func unhex(c byte) byte {
-	switch {
-	case c >= 'a':
-		return c - 'a' + 10
-	case c >= 'A':
-		return c - 'A' + 10
-	}
-	return c - '0'
 }
