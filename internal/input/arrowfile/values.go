@@ -244,8 +244,14 @@ func appendText(b []byte, a arrow.Array, row int) []byte {
 		return parquetfile.AppendFloat(b, float64(a.Value(row)), 32)
 	case *array.Float64:
 		return parquetfile.AppendFloat(b, a.Value(row), 64)
+	case *array.Int8, *array.Int16, *array.Int32, *array.Uint8, *array.Uint16, *array.Uint32:
+		return append(b, a.ValueStr(row)...)
+	case *array.Int64:
+		return strconv.AppendInt(b, a.Value(row), 10)
 	case *array.Uint64:
 		return strconv.AppendUint(b, a.Value(row), 10)
+	case *array.Duration:
+		return strconv.AppendInt(b, int64(a.Value(row)), 10)
 	case *array.Decimal32:
 		return decimal(b, a.DataType(), int64(a.Value(row)))
 	case *array.Decimal64:
@@ -269,32 +275,7 @@ func appendText(b []byte, a arrow.Array, row int) []byte {
 		}
 		return parquetfile.AppendInstant(b, int64(a.Value(row)), unitOf(a.DataType()), layout)
 	}
-	return appendInteger(b, a, row)
-}
-
-func appendInteger(b []byte, a arrow.Array, row int) []byte {
-	n := int64(0)
-	switch a := a.(type) {
-	case *array.Int8:
-		n = int64(a.Value(row))
-	case *array.Int16:
-		n = int64(a.Value(row))
-	case *array.Int32:
-		n = int64(a.Value(row))
-	case *array.Int64:
-		n = a.Value(row)
-	case *array.Uint8:
-		n = int64(a.Value(row))
-	case *array.Uint16:
-		n = int64(a.Value(row))
-	case *array.Uint32:
-		n = int64(a.Value(row))
-	case *array.Duration:
-		n = int64(a.Value(row))
-	default:
-		panic(fmt.Sprintf("values of the type %v are not read", a.DataType()))
-	}
-	return strconv.AppendInt(b, n, 10)
+	panic(fmt.Sprintf("values of the type %v are not read", a.DataType()))
 }
 
 func decimal(b []byte, t arrow.DataType, n int64) []byte {
