@@ -68,7 +68,6 @@ type File struct {
 	metadata *metadata.FileMetaData
 	leaves   []leaf
 	groups   []Group
-	decoders decoders
 	memory   sync.Pool
 
 	// Lost hears how many rows that were to be copied are left out, as a column is damaged there; nil: that is an error.

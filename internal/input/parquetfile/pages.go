@@ -259,7 +259,7 @@ func (p *pages) content(header *pageHeader, offset int64) ([]byte, error) {
 	}
 	levels := header.levels()
 	p.plain = append(slices.Grow(p.plain[:0], int(size)), content[:levels]...)
-	if content, err = p.file.decompress(p.codec, p.plain[:levels:size], content[levels:]); err != nil {
+	if content, err = decompress(p.codec, p.plain[:levels:size], content[levels:]); err != nil {
 		return nil, fmt.Errorf("decompress it: %w", err)
 	}
 	p.chunk.drop()
@@ -340,7 +340,7 @@ func isKnown(codec compress.Compression) bool {
 }
 
 // decompress appends what src holds to dst, which has room for it.
-func (f *File) decompress(codec compress.Compression, dst, src []byte) ([]byte, error) {
+func decompress(codec compress.Compression, dst, src []byte) ([]byte, error) {
 	if len(src) == 0 {
 		return dst, nil // a page of nulls
 	}
@@ -357,21 +357,19 @@ func (f *File) decompress(codec compress.Compression, dst, src []byte) ([]byte, 
 		content, err := snappy.Decode(room, src)
 		return dst[:len(dst)+len(content)], err
 	case compress.Codecs.Zstd:
-		decoder, err := f.decoders.zstd()
+		decoder, err := zstds()
 		if err != nil {
 			return nil, err
 		}
-		defer f.decoders.zstds.Put(decoder)
 		return decoder.DecodeAll(src, dst)
 	case compress.Codecs.Lz4Raw:
 		n, err := lz4.UncompressBlock(src, room)
 		return dst[:len(dst)+max(0, n)], err
 	case compress.Codecs.Gzip:
-		decoder, err := f.decoders.gzip(src)
+		decoder, err := gzip.NewReader(bytes.NewReader(src))
 		if err != nil {
 			return nil, err
 		}
-		defer f.decoders.gzips.Put(decoder)
 		return readInto(dst, decoder)
 	case compress.Codecs.Brotli:
 		return readInto(dst, brotli.NewReader(bytes.NewReader(src)))
@@ -397,20 +395,7 @@ func readInto(dst []byte, reader io.Reader) ([]byte, error) {
 	return dst[:cap(dst)], nil
 }
 
-// decoders are decompressors that wait for a page. They belong to a file, all of whose readers share them.
-type decoders struct{ zstds, gzips sync.Pool }
-
-// zstd returns a decoder that stops where the room ends.
-func (d *decoders) zstd() (*zstd.Decoder, error) {
-	if decoder, is := d.zstds.Get().(*zstd.Decoder); is {
-		return decoder, nil
-	}
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
-}
-
-func (d *decoders) gzip(src []byte) (*gzip.Reader, error) {
-	if decoder, is := d.gzips.Get().(*gzip.Reader); is {
-		return decoder, decoder.Reset(bytes.NewReader(src))
-	}
-	return gzip.NewReader(bytes.NewReader(src))
-}
+// zstds decodes pages of all files. It stops where the room ends.
+var zstds = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
+})
