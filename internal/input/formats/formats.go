@@ -190,7 +190,7 @@ func (d *Decoder) readPages(content *corpus.Record) {
 	}
 	for i, field := range d.wanted.Fields.Others {
 		if d.others[i] == nil && len(content.Texts) > 0 {
-			d.others[i] = pageValue(field, content.Texts[0], content.Title)
+			d.others[i] = pageValue(field, content.Texts[0], content.Title, nil)
 		}
 	}
 	content.Texts, content.Others = d.texts, d.others

@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"net/url"
@@ -127,27 +128,19 @@ func (d *warcDecoder) readOthers(r *warc.Record, title []byte) [][]byte {
 	d.others = d.others[:0]
 	for _, field := range d.fields {
 		var value []byte
-		switch field {
-		case "url":
+		switch {
+		case field == "url":
 			value = r.URL
-		case "date":
+		case field == "date":
 			value = r.Date
-		case "site":
+		case field == "site":
 			if address, err := url.Parse(string(r.URL)); err == nil {
 				value = []byte(strings.ToLower(address.Hostname()))
 			}
-		case PasswordInput:
-			value = passwordValue(r.Payload)
-		case Language:
-			value = languageValue(r.Payload, r.Languages)
-		case Markup:
-			value = markupValue(r.Payload)
-		case TitleWords:
-			value = title
-		case Canonical:
-			if value = canonicalValue(r.Payload); len(r.Location) > 0 {
-				value = destination(r)
-			}
+		case field == Canonical && len(r.Location) > 0:
+			value = destination(r)
+		default:
+			value = pageValue(field, r.Payload, title, r.Languages)
 		}
 		if len(value) == 0 {
 			value = nil
@@ -213,29 +206,25 @@ var (
 	ArchiveFields = []string{"date", "site", "url"}
 )
 
-// markupValue returns the value of [Markup], nil if the page has hardly any.
-func markupValue(page []byte) []byte { return webtext.AppendMarkup(nil, page) }
-
-// languageValue returns the value of [Language], nil if it is not known. What a page says of itself counts more than what an
-// archive has found.
-func languageValue(page, found []byte) []byte {
-	code := webtext.Language(page)
-	if code == "" {
-		code = webtext.BaseLanguage(found)
+// pageValue returns the value of a field that a page of that title has, nil if it has none. Found are the languages that an archive
+// has found: what a page says of itself counts more.
+func pageValue(field string, page, title, found []byte) (value []byte) {
+	switch field {
+	case PasswordInput:
+		if webtext.HasPasswordInput(page) {
+			value = []byte("true")
+		}
+	case Language:
+		value = []byte(cmp.Or(webtext.Language(page), webtext.BaseLanguage(found)))
+	case Markup:
+		value = webtext.AppendMarkup(nil, page)
+	case Canonical:
+		value = webtext.Canonical(page)
+	case TitleWords:
+		value = title
 	}
-	if code == "" {
+	if len(value) == 0 {
 		return nil
 	}
-	return []byte(code)
-}
-
-// canonicalValue returns the value of [Canonical], nil if the page names none.
-func canonicalValue(page []byte) []byte { return webtext.Canonical(page) }
-
-// passwordValue returns the value of [PasswordInput], nil if the page does not ask for a password.
-func passwordValue(page []byte) []byte {
-	if webtext.HasPasswordInput(page) {
-		return []byte("true")
-	}
-	return nil
+	return value
 }

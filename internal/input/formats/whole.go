@@ -206,31 +206,10 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	title := d.text.extractor.Title
 	if d.mediaType == "text/html" {
 		for i, field := range d.fields {
-			d.others[i] = pageValue(field, content, title)
+			d.others[i] = pageValue(field, content, title, nil)
 		}
 	}
 	return corpus.Record{Texts: texts, Others: d.others, Title: title}, nil
-}
-
-// pageValue returns the value of a field that a page of that title itself has, nil if it has none.
-func pageValue(field string, page, title []byte) []byte {
-	var value []byte
-	switch field {
-	case PasswordInput:
-		value = passwordValue(page)
-	case Language:
-		value = languageValue(page, nil)
-	case Markup:
-		value = markupValue(page)
-	case Canonical:
-		value = canonicalValue(page)
-	case TitleWords:
-		value = title
-	}
-	if len(value) == 0 {
-		return nil
-	}
-	return value
 }
 
 // isText reports whether a file may be text: it has no zero bytes, or it has the mark of UTF-16.
