@@ -162,7 +162,6 @@ func joined(a arrow.Array, spans []span) (arrow.Array, error) {
 	return whole, err
 }
 
-// sliced returns spans of an array whose values can be copied.
 func sliced(a arrow.Array, spans []span) (parts []arrow.Array, err error) {
 	defer recovered(&err)
 	for _, s := range spans {
@@ -238,7 +237,6 @@ func appendName(to array.Builder, name string) {
 	to.AppendNull()
 }
 
-// schemaOfCopy returns the schema of the copy: with columns about clusters, if it has them.
 func (c *copier) schemaOfCopy() *arrow.Schema {
 	schema := c.reader.inner.Schema()
 	if c.rows.Annotations == nil {

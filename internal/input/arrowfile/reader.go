@@ -24,14 +24,12 @@ const (
 )
 
 const (
-	// mostMetadata is the length of the longest metadata of a message, in bytes.
 	mostMetadata = 64 << 20
 	mostRows     = 1 << 50
 )
 
 type Source interface {
 	io.ReaderAt
-	// From returns the bytes from an offset to the end.
 	From(offset int64) io.ReadCloser
 }
 
@@ -82,7 +80,6 @@ func IsDamage(err error) bool {
 	return is || errors.Is(err, arrowmeta.ErrMetadata) || errors.Is(err, errCut) || errors.Is(err, errBehind) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// BatchError says that a batch takes more memory than it may.
 type BatchError struct {
 	// Bytes is what the batch and the dictionaries take at least, Limit what they may take.
 	Bytes, Limit int64
@@ -303,7 +300,6 @@ func (r *Reader) fill(b []byte) error {
 	return err
 }
 
-// read reads the metadata of the next message. It returns io.EOF at the end.
 func (r *Reader) read() (m arrowmeta.Message, metadata []byte, err error) {
 	framed := int64(mostMetadata)
 	switch {

@@ -29,7 +29,6 @@ func rootOf(b []byte) table {
 	return table{flatbuffers.Table{Bytes: b}, &left}.at(0)
 }
 
-// at returns the table that the offset at a place leads to.
 func (t table) at(place int) table {
 	if *t.left--; *t.left < 0 {
 		panic(ErrMetadata)

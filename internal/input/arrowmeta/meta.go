@@ -29,7 +29,6 @@ type Message struct {
 	Codec Codec
 }
 
-// Codec is how the buffers of a batch are compressed.
 type Codec int
 
 const (

@@ -13,7 +13,6 @@ import (
 )
 
 const (
-	// aheadFiles is how many files an Ahead holds or asks for at a time.
 	aheadFiles = 32
 	// aheadShare is the part of its budget that one file may take. A larger file takes longer to arrive than an answer does.
 	aheadShare = 4

@@ -354,7 +354,6 @@ func (c *contents) zip(handle storage.File) error {
 	return nil
 }
 
-// documentOf says what a zip archive with a file of that name is, if it is a document.
 func documentOf(name string) string {
 	what := map[string]string{
 		"word/document.xml":      "a document of Word, which is not read: convert it with 'pandoc -t plain -o FILE.txt FILE.docx'",

@@ -61,11 +61,9 @@ type Batch struct {
 	IsCut bool
 }
 
-// Frame is a record in the Data of a batch.
 type Frame struct {
 	// Position identifies a record in its file. Positions ascend.
-	Position int64
-	// Start and End are where the record is in Data.
+	Position   int64
 	Start, End int
 }
 
@@ -114,7 +112,6 @@ func TooLong(what string, length, limit int64, setting string) string {
 	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by %s", what, length, limit, setting)
 }
 
-// Line returns the line at a position, with its line end.
 func (b Batch) Line(position int64) []byte {
 	line := b.Data[position-b.Offset:]
 	if n := bytes.IndexByte(line, lineEnd(b.CR)); n >= 0 {
@@ -199,7 +196,6 @@ type Decoder interface {
 	Decode(header, record []byte) (Record, error)
 }
 
-// MissingField is the error of a record that does not have the wanted fields.
 type MissingField string
 
 func (m MissingField) Error() string { return string(m) }

@@ -23,13 +23,10 @@ import (
 )
 
 const (
-	// MaxWindow is the largest possible zstd window in bytes.
-	MaxWindow = inflate.MaxWindow
-	// DefaultWindow is the largest zstd window that is held unless more is allowed, in bytes.
+	MaxWindow     = inflate.MaxWindow
 	DefaultWindow = inflate.DefaultWindow
 )
 
-// Fault is damage in the data of a compressed file.
 type Fault = inflate.Fault
 
 type Compression uint8
@@ -117,7 +114,6 @@ func Decoded(stream io.Reader) (io.ReadCloser, error) {
 	return inflated, err
 }
 
-// inflated returns the content of a stream without its compression, and its first bytes.
 func inflated(stream io.Reader) (content io.ReadCloser, start []byte, err error) {
 	buffered := bufio.NewReaderSize(stream, BatchBytes)
 	head, err := firstBytes(buffered)
@@ -221,7 +217,6 @@ func (d *decoded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// foreign is a format that is not read, and would otherwise be taken for text.
 type foreign struct {
 	// magic has the first bytes; a ? stands for any digit from 1 to 9. Beginnings of letters alone could be the beginning of a text,
 	// so they go on into what the format has behind them.

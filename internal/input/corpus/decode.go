@@ -147,7 +147,6 @@ func NewJSONDecoder(f Fields) *JSONDecoder {
 	return d
 }
 
-// Call sets what a line is called in messages.
 func (d *JSONDecoder) Call(name string) { d.scanner.name = name }
 
 // LimitFeatures sets how many features a document may have; 0: any number.
@@ -284,7 +283,6 @@ func (d *JSONDecoder) begin(w *wanted) {
 	w.field = field{}
 }
 
-// joined gathers strings, which become one text with line ends between them.
 type joined struct {
 	text  []byte
 	count int
@@ -455,7 +453,6 @@ func (d *JSONDecoder) readOthers() [][]byte {
 	return d.othersOut
 }
 
-// dropLargeBuffers frees what a huge line left behind.
 func (d *JSONDecoder) dropLargeBuffers() {
 	for _, w := range d.all {
 		dropLarge(&w.buffer)

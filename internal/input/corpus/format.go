@@ -88,7 +88,6 @@ type Definition struct {
 	Annotatable func(*File) error
 }
 
-// Dialect says how the records of CSV and TSV are cut into fields.
 type Dialect struct {
 	// Delimiter is the byte between fields; 0: the one that the first record shows.
 	Delimiter byte `json:",omitempty"`
@@ -144,7 +143,6 @@ const (
 	AnyCharset
 )
 
-// Wanted says what to take from a record.
 type Wanted struct {
 	Fields Fields
 	// Charset names the encoding of files that are a document, and neither UTF-8 nor marked; empty: the one that they say or look like.
@@ -160,7 +158,6 @@ type Wanted struct {
 	MaxFeatures int
 }
 
-// Copy is a file to which records of an input file are written.
 type Copy interface {
 	io.Writer
 	Row(record []byte) error
@@ -168,7 +165,6 @@ type Copy interface {
 	EndMember() error
 }
 
-// RowCopy says which rows of a file are copied, and how.
 type RowCopy struct {
 	// Keep chooses rows. It is asked about all rows in their order.
 	Keep func(row int64) bool
@@ -205,8 +201,7 @@ type Annotation struct {
 }
 
 type Annotations struct {
-	Of func(row int64) Annotation
-	// HaveIntegers says that the names of all documents are whole numbers.
+	Of           func(row int64) Annotation
 	HaveIntegers bool
 }
 
@@ -248,7 +243,6 @@ func (f Format) Definition() *Definition {
 
 func (f Format) String() string { return f.Definition().Name }
 
-// FormatNames returns the choices of a format: [AutoFormat] and all names.
 func FormatNames() []string {
 	names := []string{AutoFormat}
 	for _, d := range registered {

@@ -102,7 +102,6 @@ func parsePattern(pattern string) (fixed, elements []string, err error) {
 // namesFiles reports whether a pattern matches the first part of the names of the wanted files.
 func namesFiles(elements []string) bool { return !hasMeta(elements[len(elements)-1][:1]) }
 
-// run collects the files whose path below the base matches the elements.
 func (w *walk) run(ctx context.Context, elements []string) error {
 	links, err := linksTo(w.base)
 	if err != nil {
@@ -209,7 +208,6 @@ func (w *walk) entry(p place, entry fs.DirEntry) error {
 	return w.follow(p, name, below, isEnd)
 }
 
-// pass notes that a file is passed over, or all files in a folder.
 func (w *walk) pass(relative, reason string) {
 	_ = filepath.WalkDir(filepath.Join(w.base, relative), func(path string, entry fs.DirEntry, err error) error {
 		if info, _ := os.Stat(path); err == nil && !entry.IsDir() && (info == nil || !info.IsDir()) {
@@ -292,7 +290,6 @@ func holdsResults(folder, name string) error {
 		folder, name, storage.Join(folder, "unique-*"))
 }
 
-// The files that a job writes next to its results.
 const manifestName, summaryName, successName = "manifest.json", "summary.json", "_SUCCESS"
 
 // isOfResults reports whether a file of that name says that a job has written its folder.

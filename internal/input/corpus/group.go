@@ -49,7 +49,6 @@ type groupKind struct {
 
 type openGroup struct{ at, files, input int }
 
-// add returns the number of the entry of a file that is a document.
 func (g *grouping) add(file *File) int {
 	kind := groupKind{file.Format, file.Reference}
 	one, isOpen := g.open[kind]
@@ -116,7 +115,6 @@ func checkNumber(files []File) error {
 	return nil
 }
 
-// Place returns the name of the file that holds a document, and the position in that file.
 func (f *File) Place(position int64) (name string, inFile int64) {
 	if f.Members == nil {
 		return f.Name, position
@@ -150,7 +148,6 @@ func AssignSources(files []File) []sources.Source {
 	return assign(all, files[input:], sources.MostInput)
 }
 
-// assign divides files into sources, which it appends to all.
 func assign(all []sources.Source, files []File, most int) []sources.Source {
 	d := sources.Divide(func(yield func(sources.File) bool) {
 		for file := range single(files) {
@@ -192,7 +189,6 @@ func (f *File) ofSource() sources.File {
 	return sources.File{Path: filepath.ToSlash(f.Path), Bytes: f.TextSize(), IsDocument: f.Format.IsWhole()}
 }
 
-// SourceAt returns the source of the document at a position of the file, or of the group.
 func (f *File) SourceAt(position int64) sources.Number {
 	if f.Members == nil {
 		return f.Source

@@ -318,7 +318,6 @@ func readHead(stream io.Reader) ([]byte, error) {
 	return head[:n], nil
 }
 
-// storedHeadBytes is how many bytes of a compressed file are decoded to tell its format.
 const storedHeadBytes = 4 << 10
 
 // decodedStart returns the first decoded bytes of a compressed file with that head. It ignores damage, which is found again when
@@ -351,7 +350,6 @@ func (f *File) beginning(size int, options Options) ([]byte, error) {
 
 type Identity = storage.Identity
 
-// Identify returns the identity of the file or folder to which a path leads.
 func Identify(path string) (Identity, error) {
 	info, err := os.Stat(path)
 	if err != nil {

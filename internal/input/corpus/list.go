@@ -30,8 +30,7 @@ type File struct {
 	// Generation changes when the content does, see [storage.Info]. It is empty if it is unknown.
 	Generation string
 	// Identity is the same for all paths to the file on this machine.
-	Identity Identity
-	// Compression is how the content is stored, whatever the name of the file.
+	Identity    Identity
 	Compression Compression
 	Format      Format
 	// CR says that the lines of a plain file end with a carriage return alone. That of a compressed file is found when it is read.
@@ -43,8 +42,7 @@ type File struct {
 	Members []File
 	// Parts are where a [Parquet] file can be cut. The first is at position 0. An empty one at the end closes
 	// them.
-	Parts []Part
-	// Reference marks a file of the reference corpus, with which the input is compared.
+	Parts     []Part
 	Reference bool
 	// Unlisted marks a file that no input names, and that is of the corpus since an earlier job has read it.
 	Unlisted bool
@@ -113,7 +111,6 @@ func (l Listing) Searched(path string) (folder string, found bool, err error) {
 }
 
 type NoMatchError struct {
-	// Inputs are the inputs without a match, in the order given.
 	Inputs []string
 	// Folders are the Inputs that are folders of the disk.
 	Folders []string
@@ -245,7 +242,6 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	return listing, err
 }
 
-// complete fills in the files of a listing. It is an error if none can be read.
 func (l *lister) complete(listing *Listing, files []File, inputs []string) error {
 	read, unread := CutUnread(files)
 	switch {

@@ -115,7 +115,6 @@ func (m *memberFile) From(offset int64) io.ReadCloser {
 // left early costs its connection.
 const smallMember = 1 << 20
 
-// stored returns a stream of the archive. Length bytes of it are wanted.
 func (m *memberFile) stored(from, length int64) io.ReadCloser {
 	if storage.Scheme(m.file.Member.Archive) == "" || length > smallMember {
 		return m.File.From(from)
@@ -198,7 +197,6 @@ type cursor struct {
 	fault  error // met on the way
 }
 
-// seek makes a file of the archive the next one to be read.
 func (c *cursor) seek(file *File, window int64) error {
 	archive := file.archive()
 	if c.stream.handle == nil || c.stream.file.Path != archive.Path || c.stream.Position() > file.Member.Start {
@@ -226,7 +224,6 @@ func (c *cursor) read(p []byte) (int, error) {
 	return n, err
 }
 
-// member returns the content of the file that the cursor is before.
 func (c *cursor) member(of *Member) io.ReadCloser {
 	return io.NopCloser(withFault(io.LimitReader(readerFunc(c.read), of.Stored), of.Fault))
 }

@@ -18,8 +18,7 @@ type PassedFiles struct {
 	Counts map[string]int64
 	// Examples has the first file, in the order of paths, of each reason.
 	Examples map[string]string
-	// Matched has the patterns of Include and Exclude that match a file.
-	Matched map[string]bool
+	Matched  map[string]bool
 }
 
 // The reasons to pass a file over that do not follow from the ending of its name.
@@ -86,7 +85,6 @@ func (l *lister) passedFiles() PassedFiles {
 	return sum
 }
 
-// ending returns the reason of a file whose ending no format takes.
 func (p PassedFiles) ending(name string) string {
 	ending := nameEnding(name)
 	const longest, letters = 12, "abcdefghijklmnopqrstuvwxyz0123456789_-"

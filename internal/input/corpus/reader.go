@@ -214,14 +214,12 @@ func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	return b, nil
 }
 
-// lastLine returns the last line of the stream, which has no newline.
 func (r *Reader) lastLine(offset int64, line []byte) (Batch, error) {
 	b, err := r.batch(offset, line)
 	b.IsCut = r.stream.IsCut && len(line) > 0
 	return b, err
 }
 
-// rejectLine skips a line that is too long. Data is the start of the line.
 func (r *Reader) rejectLine(offset int64, data []byte) (Batch, error) {
 	length := int64(len(data))
 	index := len(r.stream.Rejects)

@@ -14,7 +14,6 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// headBytes is how many bytes of the decoded content show the format.
 const headBytes = 512
 
 // formatOf tells the format of a file by the first bytes of its content. Where these do not show it, the name does, and
@@ -103,7 +102,6 @@ func isProse(name string) bool {
 	return slices.Contains([]string{".txt", ".text", ".log", ".jl"}, nameEnding(name))
 }
 
-// nameFormat tells the format of a file by its name, which may end in .gz and the like.
 func nameFormat(name string) (f Format, known bool) {
 	ending := nameEnding(name)
 	i := slices.IndexFunc(definitions[:], func(d *Definition) bool { return d != nil && slices.Contains(d.Endings, ending) })

@@ -4,7 +4,6 @@ package corpus
 // including, End. Of a plain file of lines it has the lines whose first byte is in that range, of Parquet
 // the rows, of a [Group] the files. Any other file is read whole: Start is 0, and End is its size on disk.
 type Stretch struct {
-	// File is the number of the file: its index in the list.
 	File       int
 	Start, End int64
 }
@@ -180,7 +179,6 @@ func (f *File) LeastTextSize() (sum int64) {
 	return sum
 }
 
-// Whole returns the stretch of the whole file. Number is the number of the file.
 func (f *File) Whole(number int) Stretch {
 	s := Stretch{File: number, End: f.Size}
 	switch {

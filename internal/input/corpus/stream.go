@@ -15,7 +15,6 @@ import (
 // Stream reads the decoded content of a file of the corpus. The zero Stream has no file. It is not for
 // concurrent use.
 type Stream struct {
-	// Ahead opens the files; nil: nothing is read ahead.
 	Ahead *Ahead
 	// Expand, if it is not nil, gets the number of bytes that were decoded of a compressed file.
 	Expand func(bytes int64) error

@@ -166,7 +166,6 @@ func (s *arrowSource) Reset(file corpus.File, stretch corpus.Stretch) (err error
 	return nil
 }
 
-// Next reads rows of one batch. If a batch is damaged, a reject stands for it.
 func (s *arrowSource) Next(buffer []byte) (corpus.Batch, error) {
 	b := corpus.Batch{File: s.stretch.File, Format: corpus.Arrow, Header: s.file.header}
 	for !s.isOver {

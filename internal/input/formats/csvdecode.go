@@ -173,7 +173,6 @@ func (d *csvDecoder) readHeader(header []byte) []string {
 // meant.
 var errMixedEnds = errors.New("lines end with a carriage return in one place and with a line feed in another: write the file with one kind of line ends")
 
-// check returns an error unless a record has all cells, and says which flag helps.
 func (d *csvDecoder) check(record []byte) error {
 	for _, c := range d.cells {
 		switch {

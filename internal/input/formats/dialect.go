@@ -62,7 +62,6 @@ func namedComma(content []byte) (comma byte, begin int) {
 	return line[len(start)], min(bytes.IndexByte(content, '\n')+1, len(content))
 }
 
-// count returns how often a delimiter occurs between the cells of the first record.
 func (d dialect) count(content []byte, comma byte) (n int) {
 	isStart, isQuoted := true, false // of a cell
 	for i := 0; i < len(content); i++ {
@@ -249,7 +248,6 @@ func (d *dialect) recordEnd(data []byte, newline byte) (end int, isCut bool) {
 	}
 }
 
-// appendCells appends the cells of a record, which may lack its line end.
 func (d *dialect) appendCells(cells []cell, record []byte) []cell {
 	if record = bytes.TrimSuffix(record, []byte("\n")); len(record) > 0 {
 		record = bytes.TrimSuffix(record, []byte("\r"))

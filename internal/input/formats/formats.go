@@ -196,7 +196,6 @@ func (d *Decoder) readPages(content *corpus.Record) {
 	content.Texts, content.Others = d.texts, d.others
 }
 
-// probedRecords is how many records show whether a file has the wanted fields.
 const probedRecords = 1000
 
 // Probe looks for the wanted fields in the first records of some files. It returns an error, with the names

@@ -13,7 +13,6 @@ type framing interface {
 	frame(s *framedSource, b *corpus.Batch, data []byte) (end int)
 }
 
-// framedSource reads a file from its beginning to its end, and cuts it into records.
 type framedSource struct {
 	limits  corpus.Limits
 	format  corpus.Format

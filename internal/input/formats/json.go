@@ -172,7 +172,6 @@ func (j *jsonFraming) seek(data []byte, from int) (at int, isFound bool) {
 	return at, isFound
 }
 
-// between passes what may stand between two values.
 func (j *jsonFraming) between(data []byte, at int) int {
 	for ; at < len(data); at++ {
 		switch c := data[at]; {
@@ -191,7 +190,6 @@ func (j *jsonFraming) between(data []byte, at int) int {
 	return at
 }
 
-// nextLine looks for an object that begins a line as the last value did.
 func (j *jsonFraming) nextLine(data []byte, from int) (at int, isFound bool) {
 	pattern := append(append([]byte("\n"), j.indent...), '{')
 	if n := bytes.Index(data[from:], pattern); n >= 0 {
@@ -200,7 +198,6 @@ func (j *jsonFraming) nextLine(data []byte, from int) (at int, isFound bool) {
 	return max(from, len(data)-len(pattern)+1), false
 }
 
-// nextObject looks for an object behind a comma that follows another object.
 func nextObject(data []byte, from int) (at int, isFound bool) {
 	for at = from; ; at++ {
 		n := bytes.IndexByte(data[at:], '{')

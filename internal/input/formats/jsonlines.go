@@ -34,12 +34,10 @@ func objects(d corpus.Definition, name string) corpus.Definition {
 	return d
 }
 
-// jsonDecoder decodes objects of JSON, which have no header.
 type jsonDecoder struct{ objects *corpus.JSONDecoder }
 
 func (d jsonDecoder) Decode(_, record []byte) (corpus.Record, error) { return d.objects.Decode(record) }
 
-// jsonNames returns the names of the fields of a line, and of the fields inside them.
 func jsonNames(_ corpus.Wanted, _, line []byte) (names []string) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(line, &fields) != nil {

@@ -86,30 +86,26 @@ type parquetFile struct {
 }
 
 // openParquet opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the features.
-func openParquet(file *corpus.File, wanted corpus.Wanted, ahead *corpus.Ahead) (*parquetFile, error) {
-	handle, err := ahead.Open(file)
-	if err != nil {
+func openParquet(file *corpus.File, wanted corpus.Wanted, ahead *corpus.Ahead) (_ *parquetFile, err error) {
+	p := &parquetFile{}
+	if p.handle, err = ahead.Open(file); err != nil {
 		return nil, err
 	}
-	p := &parquetFile{handle: handle}
-	if err := p.open(file.Size, wanted); err != nil {
-		handle.Close() // a close after reads loses nothing
+	defer func() {
+		if err != nil {
+			p.handle.Close() // a close after reads loses nothing
+		}
+	}()
+	if p.File, err = parquetfile.Open(p.handle, file.Size); err != nil {
 		return nil, err
-	}
-	return p, nil
-}
-
-func (p *parquetFile) open(size int64, wanted corpus.Wanted) (err error) {
-	if p.File, err = parquetfile.Open(p.handle, size); err != nil {
-		return err
 	}
 	there, header, err := choose(p.File, &wanted.Fields)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.there, p.header = len(there), header
 	p.columns, err = p.Columns(there...)
-	return err
+	return p, err
 }
 
 type columnar interface {
@@ -146,7 +142,6 @@ func choose(file columnar, fields *corpus.Fields) (columns []string, header []by
 	return columns, header, nil
 }
 
-// parquetParts returns where a file can be cut: at its row groups.
 func parquetParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error) {
 	p, err := openParquet(file, wanted, nil)
 	if err != nil {
@@ -171,7 +166,7 @@ type parquetSource struct {
 }
 
 func (p *parquetSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
-	if err := p.closeFile(); err != nil {
+	if err := p.Close(); err != nil {
 		return err
 	}
 	if p.file, err = openParquet(&file, p.wanted, p.limits.Ahead); err != nil {
@@ -252,7 +247,7 @@ func (p *parquetSource) closeCursor() {
 	}
 }
 
-func (p *parquetSource) closeFile() error {
+func (p *parquetSource) Close() error {
 	p.closeCursor()
 	if p.file == nil {
 		return nil
@@ -264,8 +259,6 @@ func (p *parquetSource) closeFile() error {
 	}
 	return nil
 }
-
-func (p *parquetSource) Close() error { return p.closeFile() }
 
 type parquetDecoder struct {
 	fields corpus.Fields
@@ -337,7 +330,6 @@ func (d *parquetDecoder) Decode(header, raw []byte) (r corpus.Record, err error)
 	return r, nil
 }
 
-// text returns the text in a cell. It returns nil if there is none.
 func (d *parquetDecoder) text(cell *parquetfile.Cell) []byte {
 	switch {
 	case cell == nil || cell.Len() == 0:
@@ -353,7 +345,6 @@ func (d *parquetDecoder) text(cell *parquetfile.Cell) []byte {
 	return d.joined[start:len(d.joined):len(d.joined)]
 }
 
-// form says how a Parquet file has a wanted column.
 type form byte
 
 const (

@@ -188,7 +188,6 @@ func (p *pageText) of(page webtext.Page) [][]byte {
 	return p.texts
 }
 
-// The fields that web pages have in addition to the fields of their records.
 const (
 	PasswordInput = "password_input"
 	// Language is the code of the language of the page in ISO 639, such as "en", if the page or its archive says so.

@@ -18,7 +18,6 @@ import (
 func init() {
 	corpus.Register(whole(corpus.Definition{
 		Format: corpus.Text, Name: "text", Help: "a file is a document", AllNames: true,
-		// Prose, markup and source code.
 		Endings: strings.Fields(`.txt .text .srt .vtt .md .markdown .rst .adoc .asciidoc .org .tex .rtf .log
 			.c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .cs .java .kt .kts .scala .groovy .go .rs .swift .zig .d .dart
 			.py .pyi .rb .pl .pm .php .asp .aspx .jsp .lua .r .jl .sh .bash .zsh .fish .ps1 .bat .tcl .awk .sed

@@ -107,7 +107,6 @@ func (f *zstdFrames) nextPiece() error {
 	return nil
 }
 
-// nextFrame measures the header of a frame, or a skippable frame.
 func (f *zstdFrames) nextFrame() error {
 	if f.hasBegun && f.wasWhole {
 		f.input.skipZeros()

@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	gzipName = "gzip"
-	// gzipMagic is what each member begins with.
+	gzipName  = "gzip"
 	gzipMagic = "\x1f\x8b"
 	// emptyMember is a member without content. It has one block, with tables of one code each.
 	emptyMember = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" +

@@ -53,8 +53,7 @@ type Earlier struct {
 	Corpus []corpus.File
 	// Known are files that need not be opened while they are as they were, see [corpus.Options]. They have the fields that the job
 	// reads.
-	Known map[string]corpus.File
-	// Annotatable says that the records of the known files can be annotated.
+	Known       map[string]corpus.File
 	Annotatable bool
 	// Order names the inputs of the files of Corpus, see [documents.Inputs].
 	Order []string
@@ -117,7 +116,6 @@ func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (c
 	return find(ctx, inputs, name, c, nil)
 }
 
-// find is Corpus where some files are known.
 func find(ctx context.Context, inputs []string, name string, c *job.Config, known map[string]corpus.File) (corpus.Listing, error) {
 	options := Options(c)
 	options.Known = known

@@ -60,7 +60,6 @@ type typedColumn[T parquet.ColumnTypes] struct {
 	values [valuesAtOnce]T
 }
 
-// bufferPool is for what the library keeps between pages.
 var bufferPool = sync.Pool{New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) }}
 
 // newReader returns the library's reader of a column whose pages come from there.
@@ -144,7 +143,6 @@ func (c *typedColumn[T]) take() (err error) {
 	return c.taken(int(n), read)
 }
 
-// taken checks the levels of values.
 func (c *columnState) taken(n, read int) error {
 	if c.mostDefinition > 0 {
 		there := 0
@@ -233,13 +231,6 @@ func (c *typedColumn[T]) appendValue(b []byte) []byte {
 	content := c.text(room[:0], c.values[c.next])
 	c.at, c.next = c.at+1, c.next+1
 	return append(appendNumber(b, int64(len(content))), content...)
-}
-
-func (c *columnState) storageFault() error {
-	if c.pages == nil {
-		return nil
-	}
-	return c.pages.chunk.fault
 }
 
 func (c *columnState) close() {

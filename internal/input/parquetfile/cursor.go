@@ -71,7 +71,6 @@ func (c *Cursor) appendRow(buffer []byte) ([]byte, error) {
 	return row, nil
 }
 
-// finish returns io.EOF if the columns end with the row group.
 func (c *Cursor) finish() error {
 	for _, column := range c.columns {
 		switch err := column.fill(); {
@@ -86,8 +85,8 @@ func (c *Cursor) finish() error {
 
 func (c *Cursor) failure(of column, err error) error {
 	column := of.of()
-	if fault := column.storageFault(); fault != nil {
-		return fmt.Errorf("read column %s of row group %d: %w", column.path, c.group, fault)
+	if column.pages != nil && column.pages.chunk.fault != nil {
+		return fmt.Errorf("read column %s of row group %d: %w", column.path, c.group, column.pages.chunk.fault)
 	}
 	if page, is := errors.AsType[*PageError](err); is {
 		return page

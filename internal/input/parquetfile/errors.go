@@ -2,7 +2,7 @@ package parquetfile
 
 import (
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -64,13 +64,11 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("row %d has %d bytes, and %d are the limit", e.Row, e.Bytes, e.Limit)
 }
 
-// FieldError says that a path does not lead to one leaf column.
 type FieldError struct {
 	Path string
 	// There are the paths that could be meant: those below Path if it leads to a struct, otherwise all of the file.
 	There []string
-	// Many says that several columns have the path.
-	Many bool
+	Many  bool
 }
 
 func (e *FieldError) Error() string {
@@ -85,25 +83,18 @@ func (e *FieldError) Error() string {
 	if len(there) > most {
 		there, more = there[:most], fmt.Sprintf(" and %d more", len(there)-most)
 	}
-	quoted := slices.Collect(func(yield func(string) bool) {
-		for _, path := range there {
-			if !yield(fmt.Sprintf("%q", path)) {
-				return
-			}
-		}
-	})
+	var quoted []string
+	for _, path := range there {
+		quoted = append(quoted, strconv.Quote(path))
+	}
 	return fmt.Sprintf("no field %q; there are %s%s", e.Path, strings.Join(quoted, ", "), more)
 }
-
-type panicError struct{ value any }
-
-func (e *panicError) Error() string { return fmt.Sprintf("the decoder gave up: %v", e.value) }
 
 // recovered turns a panic of the library into an error. It is deferred where the library gets bytes that may be
 // damaged. Known panics of version 0.32: an index beyond the dictionary, a page of a nested column without levels,
 // levels longer than their page, decimals of impossible types.
 func recovered(err *error) {
 	if value := recover(); value != nil {
-		*err = &panicError{value}
+		*err = fmt.Errorf("the decoder gave up: %v", value)
 	}
 }

@@ -177,7 +177,6 @@ func (f *File) Columns(paths ...string) (Columns, error) {
 	return columns, nil
 }
 
-// Bytes returns how much the columns take of a row group, as they are compressed.
 func (c Columns) Bytes(group int) (sum int64) {
 	for i, column := range c.file.metadata.RowGroups[group].Columns {
 		if slices.Contains(c.numbers, i) {
@@ -196,7 +195,6 @@ func (f *File) find(path string) (int, error) {
 	return Find(f.Fields(), path)
 }
 
-// Find returns the number of the column that a path leads to, of those that a file has.
 func Find(fields []Field, path string) (int, error) {
 	found := -1
 	var all, below []string

@@ -74,7 +74,6 @@ func readTail(r io.ReaderAt, size, length int64) ([]byte, error) {
 	return tail, nil
 }
 
-// The numbers of fields of a footer.
 const (
 	footerSchema  = 2
 	elementType   = 1

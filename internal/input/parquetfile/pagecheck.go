@@ -106,7 +106,6 @@ func (h *pageHeader) levels() int64 {
 	return int64(h.repetitions) + int64(h.definitions)
 }
 
-// check checks the numbers in a header of a column with levels up to these.
 func (h *pageHeader) check(repetition, definition int16) error {
 	switch {
 	case h.kind == file.PageTypeDataPage && h.has(partV1):

@@ -194,7 +194,6 @@ func plainAs[T parquet.ColumnTypes](
 	return plain, nil
 }
 
-// onePage is a column of one page.
 type onePage struct {
 	file.PageReader
 	page   file.Page

@@ -36,7 +36,6 @@ type Writer[T any] struct {
 	fault error // of the beginning
 }
 
-// Table is a table of Parquet that rows of a type make.
 type Table struct {
 	Name string
 	// Without are the fields of the type that are no columns.
@@ -121,7 +120,6 @@ func (w *Writer[T]) list(name string, field reflect.StructField) schema.Node {
 	return schema.MustGroup(schema.ListOfWithName(name, element, parquet.Repetitions.Required, -1))
 }
 
-// leafOf returns the node of a column of values of a Go type, and the buffer for them.
 func leafOf(name string, of reflect.Type, isInteger bool) (schema.Node, buffer) {
 	required := parquet.Repetitions.Required
 	switch {

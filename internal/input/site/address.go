@@ -11,7 +11,6 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Address is the canonical address of a page.
 type Address struct {
 	// Host is the host in ASCII and lower case, without "www.", and with its port unless that is a usual one of the web.
 	Host string
@@ -96,7 +95,6 @@ func cutScheme(text string) (scheme, rest string, has bool) {
 	return "", text, false
 }
 
-// isPort reports whether the text may be a port: it is empty or a number.
 func isPort(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
 func hostOf(authority string) (string, bool) {
@@ -215,7 +213,6 @@ func ipOf(host string) (string, bool) {
 	return netip.AddrFrom4([4]byte{byte(whole >> 24), byte(whole >> 16), byte(whole >> 8), byte(whole)}).String(), true
 }
 
-// indexes are the names of files that stand for their folders.
 var indexes = []string{
 	"index.html", "index.htm", "index.xhtml", "index.shtml", "index.php", "index.asp", "index.aspx", "index.jsp", "index.cgi",
 	"default.html", "default.htm", "default.asp", "default.aspx",

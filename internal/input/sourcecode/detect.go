@@ -11,8 +11,7 @@ import (
 
 const (
 	detectedBytes = 16 << 10
-	// fewestSigns is how many different signs of a language a text has at least.
-	fewestSigns = 2
+	fewestSigns   = 2
 )
 
 // sign is a text that occurs in code of a language.

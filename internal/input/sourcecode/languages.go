@@ -142,7 +142,6 @@ var languages = sync.OnceValue(func() []*Language {
 	}
 })
 
-// Language says how the code of a language is written.
 type Language struct {
 	Name string
 
@@ -161,7 +160,6 @@ type Language struct {
 	signs []string
 }
 
-// blockComment is a comment that may go over several lines.
 type blockComment struct {
 	open, close string
 	nests       bool
@@ -195,7 +193,6 @@ const (
 	wordComments
 )
 
-// byteUse says what a byte may be part of.
 type byteUse uint8
 
 const (

@@ -18,7 +18,6 @@ const (
 	Comment
 )
 
-// Token is a piece of a text: text[Begin:End].
 type Token struct {
 	Begin, End int
 	Kind       Kind
@@ -144,7 +143,6 @@ func markLength(text []byte) int {
 	return 1
 }
 
-// isMark reports whether an operator may go on with a byte.
 func isMark(b byte) bool {
 	switch b {
 	case '=', '&', '|', '+', '-', '<', '>', ':', '*', '/', '.', '?', '^':

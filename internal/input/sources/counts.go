@@ -31,7 +31,6 @@ func (t Tally) Of(n Number) int64 {
 type Counts struct {
 	Documents Tally `json:",omitempty"`
 	Removed   Tally `json:",omitempty"`
-	// Elsewhere counts the documents that have a near-duplicate in another source.
 	Elsewhere Tally `json:",omitempty"`
 	// Shared counts, by source, the documents that have a near-duplicate in each source.
 	Shared []Tally `json:",omitempty"`
@@ -127,7 +126,6 @@ type Share struct {
 	Documents int64 `json:"documents"`
 }
 
-// IsOf reports whether the share is of the row's source itself.
 func (s Share) IsOf(row Row) bool { return s.Source == row.Source && s.Reference == row.Reference }
 
 // Name returns the name of the other source for a reader.

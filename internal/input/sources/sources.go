@@ -25,8 +25,7 @@ type Source struct {
 	// Name is the value, or the path below the folder that all files of the corpus have in common.
 	Name string
 	// Files is the number of its files, 0 for a value.
-	Files int
-	// Reference says that it belongs to the reference corpus.
+	Files     int
 	Reference bool
 }
 
@@ -197,8 +196,7 @@ func (c Corpus) most() int {
 
 // Value is a value of a field that makes the documents that have it a source.
 type Value struct {
-	Hash uint64
-	// Name is the value as tables show it.
+	Hash      uint64
 	Name      string
 	Documents int64
 }
@@ -223,7 +221,6 @@ type Leading struct {
 
 func LeadingOf(corpus Corpus) *Leading { return &Leading{of: corpus} }
 
-// Add takes in a value and all documents that have it.
 func (l *Leading) Add(v Value) {
 	if l.values = append(l.values, v); len(l.values) >= 2*l.of.most() {
 		l.cut(l.of.most())
@@ -296,7 +293,6 @@ func (c *Choice) add(of Corpus, name string, documents int64) Number {
 	return number
 }
 
-// Number returns the source of the documents of a corpus that have a value, given its hash.
 func (c *Choice) Number(of Corpus, hash uint64) Number {
 	if number, isOne := c.Numbers[of][hash]; isOne {
 		return number

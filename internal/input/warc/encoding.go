@@ -73,7 +73,6 @@ func hasMagic(encoding, body []byte) bool {
 	return false
 }
 
-// release drops the buffers that a huge page left behind.
 func (d *decoder) release() {
 	for i, buffer := range d.contents {
 		if cap(buffer) > keepBytes {
@@ -119,7 +118,6 @@ func isPlain(body []byte) bool {
 
 func isSpace(r rune) bool { return r == '\t' || r == '\n' || r == '\f' || r == '\r' }
 
-// open returns a decoder of the body, or nil if it is not in that encoding.
 func (d *decoder) open(body, encoding []byte) io.Reader {
 	switch {
 	case is(encoding, "gzip"), is(encoding, "x-gzip"):

@@ -132,7 +132,6 @@ func parseHTTP(block []byte) (head httpHead, body []byte, err error) {
 	return head, rest, nil
 }
 
-// appendListed appends the names in a list of encodings. A head may have several such lists.
 func appendListed(names [][]byte, list []byte) [][]byte {
 	for name := range bytes.SplitSeq(list, []byte(",")) {
 		names = append(names, bytes.TrimSpace(name))
@@ -187,13 +186,11 @@ func mediaType(contentType []byte) (name string, charset []byte) {
 	return name, nil
 }
 
-// notPages are the text types that hold no text to read.
 var notPages = []string{
 	"text/css", "text/javascript", "text/ecmascript", "text/x-javascript", "text/dns", "text/calendar",
 	"text/x-cross-domain-policy", "text/cache-manifest",
 }
 
-// pages are the other types that do.
 var pages = []string{
 	"application/xhtml+xml", "application/xml", "application/rss+xml", "application/atom+xml",
 	"application/vnd.wap.xhtml+xml",

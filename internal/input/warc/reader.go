@@ -205,7 +205,6 @@ func (r *Reader) cut(n int, fault string) Frame {
 	return Frame{Raw: r.in.unread()[:n:n], Fault: fault}
 }
 
-// header is what is to be known of the header of a record.
 type header struct {
 	begins     bool   // a record begins here
 	isWARC     bool   // and it is no record of ARC
@@ -216,7 +215,6 @@ type header struct {
 	fault      string // why the block cannot be read, if it cannot
 }
 
-// readHeader reads the header of the record that begins here, if one does.
 func (r *Reader) readHeader() header {
 	line := r.in.line(0)
 	if isVersion(line) {
@@ -230,7 +228,6 @@ func (r *Reader) readHeader() header {
 	return h
 }
 
-// readWARC reads the fields of a WARC header, which begin after its first line.
 func (r *Reader) readWARC(first int) header {
 	h := header{begins: true, isWARC: true, length: first, block: unknownLength}
 	r.ids = ids{r.ids.own[:0], r.ids.info[:0], r.ids.with[:0]}
@@ -324,7 +321,6 @@ func (r *Reader) resumes(at int) bool {
 	return false
 }
 
-// junk passes over bytes that are no record, up to the next one.
 func (r *Reader) junk() Frame {
 	var passed int64
 	fault := "%d bytes are no WARC or ARC record"
@@ -367,7 +363,6 @@ func (r *Reader) passOver(h header) Frame {
 	return f
 }
 
-// beginsMember reports whether the unread bytes begin with a member.
 func (r *Reader) beginsMember() bool {
 	r.in.ahead(1)
 	return len(r.in.members) > 0 && r.in.members[0].decoded == r.in.offset

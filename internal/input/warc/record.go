@@ -11,7 +11,6 @@ import (
 	"mirrorbeam.dev/internal/input/mediatype"
 )
 
-// Use says whether a record is a document, or why it is passed over.
 type Use uint8
 
 const (
@@ -50,8 +49,7 @@ type Record struct {
 	// Type is its WARC-Type in lower case; of an ARC record "response", or "warcinfo" for the first of a file.
 	Type string
 	// ID is the WARC-Record-ID as written there, in angle brackets. ARC records have none.
-	ID []byte
-	// URL is the WARC-Target-URI or the URL of the ARC record.
+	ID  []byte
 	URL []byte
 	// Date is the WARC-Date as it is written there. That of an ARC record is written in the same way.
 	Date []byte
@@ -102,7 +100,6 @@ func (p *Parser) Parse(raw []byte) (Record, error) {
 	return p.response(r, rest[:min(max(h.length, 0), int64(len(rest)))])
 }
 
-// parseWARC reads a WARC record after its first line.
 func (p *Parser) parseWARC(rest []byte) (r Record, err error) {
 	p.head = warcHead{}
 	length := int64(unknownLength)

@@ -5,10 +5,8 @@ import (
 	"iter"
 )
 
-// MarkupBytes is the length of a sketch of markup.
 const MarkupBytes = 32
 
-// markupShingle is the number of adjacent tags in a shingle of markup.
 const markupShingle = 4
 
 // mostTags is how many tags of a page are looked at.
@@ -96,7 +94,6 @@ func startTags(page []byte) iter.Seq[uint64] {
 	}
 }
 
-// isField reports whether a tag is a field of a form.
 func isField(name []byte) bool {
 	for _, field := range []string{"input", "select", "textarea", "button"} {
 		if bytes.EqualFold(name, []byte(field)) {
