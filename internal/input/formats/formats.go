@@ -41,28 +41,37 @@ func Prepare(ctx context.Context, files []corpus.File, wanted corpus.Wanted) ([]
 // Cut looks up where files can be cut that are not cut at lines. A file that cannot be read, or does not have the wanted fields, gets its
 // Fault.
 func Cut(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(opened)
-	for i := range files {
+	return eachOf(ctx, len(files), func(i int) (err error) {
 		file := &files[i]
 		parts := file.Format.Definition().Parts
 		if parts == nil || file.Unlisted || file.Recalled {
-			continue
+			return nil
 		}
-		group.Go(func() (err error) {
-			if ctx.Err() == nil {
-				if file.Parts, err = parts(file, wanted); corpus.IsOfFile(err) {
-					file.Fault, err = corpus.FaultText(file.Path, err), nil
-				}
-			}
-			return err
-		})
-	}
-	return group.Wait()
+		if file.Parts, err = parts(file, wanted); corpus.IsOfFile(err) {
+			file.Fault, err = corpus.FaultText(file.Path, err), nil
+		}
+		return err
+	})
 }
 
 // opened is how many files are opened at a time. Each waits for the disk or the network.
 const opened = 64
+
+// eachOf looks at a number of files side by side, until one has an error. It returns the error of the context, or of the first
+// file that has one.
+func eachOf(ctx context.Context, files int, look func(i int) error) error {
+	group, going := errgroup.WithContext(ctx)
+	group.SetLimit(opened)
+	faults := make([]error, files)
+	for i := 0; i < files && going.Err() == nil; i++ {
+		group.Go(func() error {
+			faults[i] = look(i)
+			return faults[i]
+		})
+	}
+	_ = group.Wait() // its error is one of the faults
+	return cmp.Or(ctx.Err(), cmp.Or(faults...))
+}
 
 // Reader reads stretches of files of any format. It is a [corpus.Source], except that its files may differ in
 // their formats.
@@ -347,33 +356,16 @@ func noField(fields corpus.Fields, records int, names map[string]bool) error {
 // lines at the first records of some: a file that cannot be read, and a record further down, have their fault found
 // later.
 func Annotatable(ctx context.Context, files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(opened)
-	faults := make([]error, len(files))
 	looked := probed(len(files))
-	for i := range files {
+	return eachOf(ctx, len(files), func(i int) error {
 		if files[i].Reference || files[i].Format.IsLines() && !slices.Contains(looked, i) {
-			continue
-		}
-		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := annotatable(&files[i], i, wanted, limits); err != nil {
-				faults[i] = fmt.Errorf("%s: %w", files[i].Path, err)
-			}
 			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	for _, fault := range faults {
-		if fault != nil {
-			return fault
 		}
-	}
-	return nil
+		if err := annotatable(&files[i], i, wanted, limits); err != nil {
+			return fmt.Errorf("%s: %w", files[i].Path, err)
+		}
+		return nil
+	})
 }
 
 func annotatable(file *corpus.File, number int, wanted corpus.Wanted, limits corpus.Limits) error {
@@ -409,24 +401,19 @@ func annotatable(file *corpus.File, number int, wanted corpus.Wanted, limits cor
 // Cuttable looks whether stretches can be cut out of the texts of files. It is an error if a file, other than one of a reference, has a
 // format that does not allow it.
 func Cuttable(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(opened)
-	for i := range files {
+	return eachOf(ctx, len(files), func(i int) error {
 		file, definition := &files[i], files[i].Format.Definition()
 		switch {
 		case file.Reference:
 		case definition.Cuttable != nil:
-			group.Go(func() error {
-				if err := cmp.Or(ctx.Err(), definition.Cuttable(file, wanted)); err != nil {
-					return fmt.Errorf("%s: %w", file.Path, err)
-				}
-				return nil
-			})
+			if err := definition.Cuttable(file, wanted); err != nil {
+				return fmt.Errorf("%s: %w", file.Path, err)
+			}
 		case definition.Cutter == nil:
 			name, _ := file.Place(0)
-			return cmp.Or(group.Wait(), fmt.Errorf("%s: nothing can be cut out of texts of the format %v: its texts are mixed with markup; write them "+
-				"to JSON lines first", name, file.Format))
+			return fmt.Errorf("%s: nothing can be cut out of texts of the format %v: its texts are mixed with markup; write them "+
+				"to JSON lines first", name, file.Format)
 		}
-	}
-	return group.Wait()
+		return nil
+	})
 }
