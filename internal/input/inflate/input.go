@@ -102,3 +102,24 @@ func (in *input) junk(format string, part string, wasWhole bool) *Fault {
 	}
 	return &Fault{Last: true, Message: fmt.Sprintf("%d bytes after a damaged %s %s are not %s data; documents in them are lost", left, format, part, format)}
 }
+
+// right is the right to hold a large window, see [Options].
+type right struct {
+	take    func() (release func(), err error) // nil: nobody asks
+	release func()                             // nil without the right
+}
+
+// hold waits for the right, unless it is there.
+func (r *right) hold() (err error) {
+	if r.release == nil && r.take != nil {
+		r.release, err = r.take()
+	}
+	return err
+}
+
+func (r *right) giveBack() {
+	if r.release != nil {
+		r.release()
+		r.release = nil
+	}
+}

@@ -24,33 +24,24 @@ type byLibrary struct {
 	input   input
 	about   Options
 	decoder io.Reader // nil before the first Read
-	release func()    // gives the right to hold a large window back; nil without it
-	ended   error     // nothing follows
+	window  right
+	ended   error // nothing follows
 }
 
 func (l *byLibrary) reset(file io.Reader, about Options) error {
 	l.close()
 	l.input.reset(file, about.Size)
-	l.about, l.decoder, l.ended = about, nil, nil
+	l.about, l.decoder, l.ended, l.window.take = about, nil, nil, about.HoldWindow
 	return nil
 }
 
 func (l *byLibrary) stored() *input { return &l.input }
 
-// hold waits for the right to hold a large window, unless the decoder has it.
-func (l *byLibrary) hold() (err error) {
-	if l.release == nil && l.about.HoldWindow != nil {
-		l.release, err = l.about.HoldWindow()
-	}
-	return err
-}
+func (l *byLibrary) hold() error { return l.window.hold() }
 
 func (l *byLibrary) close() {
 	l.decoder = nil
-	if l.release != nil {
-		l.release()
-		l.release = nil
-	}
+	l.window.giveBack()
 }
 
 // Read decodes. An error comes after all bytes before it.
