@@ -350,14 +350,6 @@ func (f *File) beginning(size int, options Options) ([]byte, error) {
 
 type Identity = storage.Identity
 
-func Identify(path string) (Identity, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return Identity{}, err
-	}
-	return storage.IdentityOf(info), nil
-}
-
 // open opens a file for reading. It does not wait for a writer of a named pipe: anything but a regular file
 // is an error.
 func open(name string) (storage.File, storage.Info, error) {

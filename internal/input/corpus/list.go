@@ -169,20 +169,15 @@ type Options struct {
 
 // List expands inputs into files. An input is a file, a directory or a glob.
 //
-//   - A directory stands for all files below it, at any depth, whose names have an ending of the
-//     format, with or without .gz or .zst behind it. Names that start with "." and markers such as _SUCCESS are passed over.
-//     For [AutoFormat] these are files of many documents or, if there are none or these are few compared with the texts, texts and web
-//     pages. For [Text] these are all files. Symbolic links are followed.
-//   - In a glob *, ? and [a-z] match inside one path element as in
-//     [filepath.Match], and ** stands for any number of directories. As in a
-//     shell, hidden names are matched only by an element that starts with ".".
-//     A glob matches files, not directories.
+//   - A directory stands for all files below it, at any depth, whose names have an ending of the format, with or without .gz
+//     or the like. Hidden names and markers such as _SUCCESS are passed over. For [AutoFormat] these are files of many
+//     documents or, if these are few compared with the texts, texts and web pages. For [Text] these are all files.
+//   - In a glob *, ? and [a-z] match inside one path element as in [filepath.Match], and ** stands for any number of
+//     directories. Hidden names are matched only by an element that starts with ".". A glob matches files, not directories.
 //
-// Files come in the order of their inputs. A file is listed once, however many inputs match it
-// and links lead to it, and belongs to the first of these inputs. It is listed under the path that leads through the fewest links and, among several
-// such paths, under the longest name. No folder is searched twice for the same input. Files that would share
-// a Name get their whole path, with its suffix, instead. The working folders that a killed job has left are
-// skipped.
+// Files come in the order of their inputs. Symbolic links are followed. A file is listed once, and belongs to the first input
+// that matches it. It is listed under the path that leads through the fewest links and, among several such paths, under the
+// longest name. Files that would share a Name get their whole path, with its suffix, instead.
 //
 // A file that cannot be read, such as one of a compression that is not read, is in Unread. The error is a [NoMatchError] if inputs match
 // nothing. It is also an error if no file can be read, if there are more than [MaxFiles] files, if a storage fails, if a folder is a table

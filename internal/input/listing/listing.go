@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -380,7 +381,7 @@ func checkKept(c *job.Config, name string, files []corpus.File) error {
 	}
 	for _, result := range results {
 		path := filepath.Join(c.Output, result)
-		if identity, err := corpus.Identify(path); err == nil && read[identity] {
+		if info, err := os.Stat(path); err == nil && read[storage.IdentityOf(info)] {
 			return replaced(name, path)
 		}
 	}

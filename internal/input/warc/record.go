@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mirrorbeam.dev/internal/input/mediatype"
@@ -136,16 +137,10 @@ func (p *Parser) parseWARC(rest []byte) (r Record, err error) {
 		r.MediaType, r.Charset = mediaType(p.head.contentType)
 		r.Payload = block
 		return r, p.check(r)
-	case "warcinfo":
-		r.Use = Warcinfo
-	case "request":
-		r.Use = Request
-	case "metadata":
-		r.Use = Metadata
-	case "revisit":
-		r.Use = Revisit
-	default:
-		r.Use = OtherRecord
+	}
+	r.Use = OtherRecord
+	if i := slices.Index(useNames[Warcinfo:OtherRecord], r.Type); i >= 0 {
+		r.Use = Warcinfo + Use(i)
 	}
 	return r, nil
 }

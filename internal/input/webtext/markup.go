@@ -3,6 +3,7 @@ package webtext
 import (
 	"bytes"
 	"iter"
+	"slices"
 )
 
 const MarkupBytes = 32
@@ -95,12 +96,9 @@ func startTags(page []byte) iter.Seq[uint64] {
 }
 
 func isField(name []byte) bool {
-	for _, field := range []string{"input", "select", "textarea", "button"} {
-		if bytes.EqualFold(name, []byte(field)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"input", "select", "textarea", "button"}, func(field string) bool {
+		return bytes.EqualFold(name, []byte(field))
+	})
 }
 
 // behind returns what follows the start of an end tag, or nothing if there is none.
