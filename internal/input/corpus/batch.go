@@ -1,18 +1,5 @@
-// Package corpus lists the files of a corpus, cuts them into splits and reads records from them. It reads a split as batches of whole lines, and takes the id and the text out of each line.
-//
-//	listing, err := corpus.List(ctx, inputs, nil)
-//	files := listing.Files
-//	for _, split := range corpus.Splits(files, 64<<20) {
-//		for _, stretch := range split {
-//			reader, err := corpus.Open(files[stretch.File], stretch, limits)
-//			for {
-//				batch, err := reader.Next(buffer)   // io.EOF at the end
-//				for position, line := range batch.Lines() {
-//					record, err := decoder.Decode(line)
-//				}
-//			}
-//		}
-//	}
+// Package corpus lists the files of a corpus, cuts them into splits and reads records from them. It reads a split as batches
+// of whole lines, and takes the id and the text out of each line.
 //
 // # Nothing is lost in silence
 //

@@ -41,7 +41,7 @@ func copyArrow(file *corpus.File, limits corpus.Limits, out io.Writer, rows corp
 			defer release()
 		}
 		if copied, err = r.Copy(out, rows); err != nil {
-			err = fmt.Errorf("copy rows of %s: %w", file.Path, withSmallerBatches(err))
+			err = fmt.Errorf("copy rows of %s: %w", file.Path, err)
 		}
 		return err
 	})
@@ -62,13 +62,6 @@ func withArrow(file *corpus.File, limits corpus.Limits, use func(*arrowfile.Read
 	return use(r)
 }
 
-func withSmallerBatches(err error) error {
-	if _, is := errors.AsType[*arrowfile.BatchError](err); is {
-		return fmt.Errorf("%w: give a --memory of twice what it takes and 64 MiB, or rewrite the file with smaller batches", err)
-	}
-	return err
-}
-
 type arrowFile struct {
 	handle storage.File
 	*arrowfile.Reader
@@ -77,30 +70,26 @@ type arrowFile struct {
 }
 
 // openArrow opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the features.
-func openArrow(file *corpus.File, wanted corpus.Wanted, limits corpus.Limits) (*arrowFile, error) {
-	handle, err := limits.Ahead.Open(file)
+func openArrow(file *corpus.File, wanted corpus.Wanted, limits corpus.Limits) (_ *arrowFile, err error) {
+	a := &arrowFile{}
+	if a.handle, err = limits.Ahead.Open(file); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close())
+		}
+	}()
+	if a.Reader, err = arrowfile.Open(a.handle, file.StoredSize(), limits.Memory); err != nil {
+		return nil, err
+	}
+	there, header, err := choose(a.Reader, &wanted.Fields)
 	if err != nil {
 		return nil, err
 	}
-	a := &arrowFile{handle: handle}
-	if a.Reader, err = arrowfile.Open(handle, file.StoredSize(), limits.Memory); err == nil {
-		err = a.choose(&wanted.Fields)
-	}
-	if err != nil {
-		return nil, errors.Join(err, a.close())
-	}
-	return a, nil
-}
-
-func isFar(file *corpus.File) bool { return storage.Scheme(file.Path) != "" }
-
-func (a *arrowFile) choose(fields *corpus.Fields) error {
-	there, header, err := choose(a.Reader, fields)
-	if err == nil {
-		a.header = header
-		a.columns, err = a.Columns(there...)
-	}
-	return err
+	a.header = header
+	a.columns, err = a.Columns(there...)
+	return a, err
 }
 
 func (a *arrowFile) close() error {
@@ -121,8 +110,8 @@ func arrowParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Path, err)
 	}
-	defer a.close() // a close after reads loses nothing
-	if isFar(file) {
+	defer a.close()                      // a close after reads loses nothing
+	if storage.Scheme(file.Path) != "" { // each read of it is a request
 		return nil, nil
 	}
 	parts := []corpus.Part{{}}
@@ -221,7 +210,7 @@ func (s *arrowSource) advance() (*corpus.Reject, error) {
 		return &reject, nil
 	}
 	if err != nil {
-		err = fmt.Errorf("read input %s: %w", s.input.Path, withSmallerBatches(err))
+		err = fmt.Errorf("read input %s: %w", s.input.Path, err)
 	}
 	return nil, err
 }

@@ -43,7 +43,7 @@ func copyParquet(file *corpus.File, limits corpus.Limits, out io.Writer, rows co
 			copied, err = p.Copy(out, rows.Keep)
 		}
 		if err != nil {
-			err = fmt.Errorf("copy rows of %s: %w", file.Path, withRemedy(err))
+			err = fmt.Errorf("copy rows of %s: %w", file.Path, err)
 		}
 		return err
 	})
@@ -206,7 +206,7 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 			b.Rejects = []corpus.Reject{{Position: damage.First, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", damage.First, damage.Rows, damage), Damage: true}}
 			return b, nil
 		default:
-			return b, fmt.Errorf("read input %s: %w", p.input.Path, withRemedy(err))
+			return b, fmt.Errorf("read input %s: %w", p.input.Path, err)
 		}
 	}
 	return b, p.input.End(p.file.handle)
@@ -223,13 +223,6 @@ func account(limits *corpus.Limits, data []byte) error {
 		return limits.Hold()
 	}
 	return nil
-}
-
-func withRemedy(err error) error {
-	if _, is := errors.AsType[*parquetfile.PageError](err); is {
-		return fmt.Errorf("%w: give a --memory of twice what they take and 64 MiB, or rewrite the file with smaller pages", err)
-	}
-	return err
 }
 
 func framed(b corpus.Batch, data []byte, columns int) corpus.Batch {

@@ -1,20 +1,8 @@
 // Package parquetfile reads, writes and copies Parquet files.
 //
-// [Open] reads the footer of a file. [File.Fields] names its leaf columns, [File.Groups] its row groups, and
-// [File.Columns] chooses the columns that are wanted. A [Cursor] then reads one row group. It appends whole rows to a
-// buffer of the caller, column values as bytes, and [Rows] takes them out again:
-//
-//	file, err := parquetfile.Open(handle, size)
-//	columns, err := file.Columns("id", "meta.text")
-//	for group := range file.Groups() {
-//		cursor := columns.Read(group)
-//		for {
-//			buffer, err = cursor.Append(buffer[:0], 1<<20)    // io.EOF at the end
-//			for number, cells := range parquetfile.Rows(buffer, 2) {
-//				id, known := cells[0].Value()
-//			}
-//		}
-//	}
+// [Open] reads the footer of a file. [File.Fields] names its leaf columns, [File.Groups] its row groups, and [File.Columns]
+// chooses columns. A [Cursor] then reads one row group. It appends whole rows to a buffer of the caller, column values as
+// bytes, and [Rows] takes them out again.
 //
 // [NewWriter] writes rows of results. [File.Copy] writes a part of the rows of a file, with all their columns, and
 // [File.Annotate] writes all rows with columns about clusters.
