@@ -86,8 +86,9 @@ type BatchError struct {
 }
 
 func (e *BatchError) Error() string {
-	return fmt.Sprintf("a batch takes about %d MiB of memory, and %d MiB are the limit: give a --memory of twice what it takes and 64 MiB, "+
-		"or rewrite the file with smaller batches", e.Bytes>>20, e.Limit>>20)
+	return fmt.Sprintf("a batch takes about %d MiB of memory, and %d MiB are the limit: "+
+		"give a --memory of twice what it takes and 64 MiB, or rewrite the file with smaller batches",
+		e.Bytes>>20, e.Limit>>20)
 }
 
 // counter counts the memory that the library takes, and panics with a [*BatchError] where it is too much.

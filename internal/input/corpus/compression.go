@@ -142,10 +142,7 @@ func inflated(stream io.Reader) (content io.ReadCloser, start []byte, err error)
 	default:
 		library := compressions[compression].open()
 		err = library.Reset(buffered, inflate.Options{Size: math.MaxInt64})
-		decoder = struct {
-			io.Reader
-			io.Closer
-		}{library, closer(library.Close)}
+		decoder = library
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%v stream: %w", compression, err)
@@ -162,13 +159,6 @@ func inflated(stream io.Reader) (content io.ReadCloser, start []byte, err error)
 		return nil, nil, err
 	}
 	return d, head, nil
-}
-
-type closer func()
-
-func (c closer) Close() error {
-	c()
-	return nil
 }
 
 func streamFault(c Compression, err error) error {

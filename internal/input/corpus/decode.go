@@ -24,7 +24,7 @@ type Fields struct {
 
 func (f *Fields) HasTexts() bool { return f.Beside || f.Features == "" }
 
-// Record is what a line says of its document. Its slices are parts of the line or of the decoder: valid until either is used again.
+// Record is what a line says of its document. Its slices are parts of the line or of the decoder, and valid as long.
 type Record struct {
 	// ID is the id: the content of a string, or a number digit by digit.
 	ID []byte

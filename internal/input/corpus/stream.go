@@ -158,7 +158,8 @@ func (s *Stream) decode(file File, window int64) error {
 		s.decoders[file.Compression] = s.inflated
 	}
 	s.decoded = s.inflated
-	if err := s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, HoldWindow: s.holdWindow}); err != nil {
+	options := inflate.Options{Size: file.Size, Window: window, HoldWindow: s.holdWindow}
+	if err := s.inflated.Reset(s.stored, options); err != nil {
 		return err
 	}
 	return s.checkHead()

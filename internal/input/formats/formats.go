@@ -411,8 +411,8 @@ func Cuttable(ctx context.Context, files []corpus.File, wanted corpus.Wanted) er
 			}
 		case definition.Cutter == nil:
 			name, _ := file.Place(0)
-			return fmt.Errorf("%s: nothing can be cut out of texts of the format %v: its texts are mixed with markup; write them "+
-				"to JSON lines first", name, file.Format)
+			return fmt.Errorf("%s: nothing can be cut out of texts of the format %v: its texts are mixed with markup; "+
+				"write them to JSON lines first", name, file.Format)
 		}
 		return nil
 	})

@@ -205,8 +205,8 @@ var (
 	ArchiveFields = []string{"date", "site", "url"}
 )
 
-// pageValue returns the value of a field that a page of that title has, nil if it has none. Found are the languages that an archive
-// has found: what a page says of itself counts more.
+// pageValue returns the value of a field that a page of that title has, nil if it has none. Found are the languages that an
+// archive has found: what a page says of itself counts more.
 func pageValue(field string, page, title, found []byte) (value []byte) {
 	switch field {
 	case PasswordInput:

@@ -37,8 +37,11 @@ func (r *Reader) Reset(stored io.Reader, options Options) error {
 	return r.decoder.reset(stored, options)
 }
 
-// Close frees the decoders. It must be called in the end.
-func (r *Reader) Close() { r.decoder.close() }
+// Close frees the decoders. It must be called in the end, and has no error.
+func (r *Reader) Close() error {
+	r.decoder.close()
+	return nil
+}
 
 // HoldWindow waits for the right to hold a large window, for the rest of the file. A file of gzip needs none.
 func (r *Reader) HoldWindow() error { return r.decoder.hold() }

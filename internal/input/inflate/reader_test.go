@@ -118,7 +118,7 @@ func newReader(t testing.TB, zstd bool) *Reader {
 	if zstd {
 		r = NewZstd()
 	}
-	t.Cleanup(r.Close)
+	t.Cleanup(func() { r.Close() })
 	return r
 }
 

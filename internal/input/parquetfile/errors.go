@@ -49,8 +49,9 @@ type PageError struct {
 }
 
 func (e *PageError) Error() string {
-	return fmt.Sprintf("the pages of column %s take about %d MiB of memory, and %d MiB are the limit: give a --memory of twice what they "+
-		"take and 64 MiB, or rewrite the file with smaller pages", e.Column, e.Bytes>>20, e.Limit>>20)
+	return fmt.Sprintf("the pages of column %s take about %d MiB of memory, and %d MiB are the limit: "+
+		"give a --memory of twice what they take and 64 MiB, or rewrite the file with smaller pages",
+		e.Column, e.Bytes>>20, e.Limit>>20)
 }
 
 // RowError says that a row of lists is longer than [File.Limit] allows. Rows after it can be read.

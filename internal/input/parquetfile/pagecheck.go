@@ -42,7 +42,7 @@ func parseHeader(b []byte) (*pageHeader, int, error) {
 	return h, length, err
 }
 
-// set sets a field of the header or, if field[1] is not 0, of a structure in it. All kinds of pages begin with the number of values.
+// set sets a field of the header or, if field[1] is not 0, of a structure in it.
 func (h *pageHeader) set(field [2]int, value int64) {
 	n := int32(value)
 	switch field {
