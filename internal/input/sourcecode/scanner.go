@@ -132,7 +132,7 @@ var longMarks = [...]string{
 }
 
 func markLength(text []byte) int {
-	if len(text) < 2 || !isMark(text[1]) {
+	if len(text) < 2 || bytes.IndexByte([]byte("=&|+-<>:*/.?^"), text[1]) < 0 {
 		return 1
 	}
 	for _, mark := range longMarks {
@@ -141,14 +141,6 @@ func markLength(text []byte) int {
 		}
 	}
 	return 1
-}
-
-func isMark(b byte) bool {
-	switch b {
-	case '=', '&', '|', '+', '-', '<', '>', ':', '*', '/', '.', '?', '^':
-		return true
-	}
-	return false
 }
 
 // longestRegexp is the length of the longest regular expression that is looked for, in bytes. So text that only looks like

@@ -37,12 +37,7 @@ const (
 
 var useNames = [Uses]string{"document", "warcinfo", "request", "metadata", "revisit", "other record", "other status", "other type", "record of the crawler"}
 
-func (u Use) String() string {
-	if int(u) < len(useNames) {
-		return useNames[u]
-	}
-	return fmt.Sprintf("use %d", uint8(u))
-}
+func (u Use) String() string { return useNames[u] }
 
 // Record is what a frame holds. It is valid until the next call of [Parser.Parse], and as long as the frame.
 type Record struct {
