@@ -23,7 +23,7 @@ var sizes = map[string]int{
 	"fingerprint": 4180,
 	"graphs":      900,
 	"incremental": 3480,
-	"input":       19_710,
+	"input":       18_390,
 	"inspect":     8670,
 	"job":         1960,
 	"keep":        510,

@@ -14,7 +14,6 @@ import (
 	"mirrorbeam.dev/internal/fingerprint/fingerprints"
 	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/input/formats"
-	"mirrorbeam.dev/internal/input/inflate"
 	"mirrorbeam.dev/internal/input/webtext"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/sketchblock"
@@ -45,7 +44,7 @@ type Reading struct {
 	WindowBytes int64
 }
 
-// LineLimits returns the limits of a reader that decodes on one core. The longest line is one that may hold a document of the
+// LineLimits returns the limits of a reader that waits for nothing. The longest line is one that may hold a document of the
 // largest size: JSON takes up to six bytes for one byte of text. No line is longer than the memory that a document may take.
 func (r Reading) LineLimits() corpus.Limits {
 	limits := corpus.Limits{Line: 6*r.MaxDocument + 1<<20, Window: r.WindowBytes, Memory: r.DocumentBytes}
@@ -55,13 +54,10 @@ func (r Reading) LineLimits() corpus.Limits {
 	return limits
 }
 
-// workers decode the compressed files of all tasks of this process.
-var workers = inflate.NewWorkers(work.Cores())
-
-// Limits returns the limits of a reader that decodes on several cores. Hold and holdWindow are for [corpus.Limits].
+// Limits returns the limits of a reader that waits for large windows and long lines, see [corpus.Limits].
 func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) corpus.Limits {
 	limits := r.LineLimits()
-	limits.Workers, limits.Hold, limits.HoldWindow = workers, hold, holdWindow
+	limits.Hold, limits.HoldWindow = hold, holdWindow
 	return limits
 }
 

@@ -16,10 +16,8 @@ import (
 	"mirrorbeam.dev/internal/input/parquetfile"
 )
 
-// copyRows is how many rows of a batch are copied at once.
 const copyRows = 1 << 14
 
-// copier writes rows of a reader.
 type copier struct {
 	reader *Reader
 	rows   corpus.RowCopy
@@ -82,7 +80,6 @@ func (c *copier) begin(w io.Writer) (err error) {
 	return err
 }
 
-// copyBatch writes the rows of the batch that are kept.
 func (c *copier) copyBatch(w io.Writer) error {
 	batch, damage := c.reader.Batch() // first: the number of rows that its header tells may be made up
 	if damage != nil && !IsDamage(damage) {
@@ -165,7 +162,6 @@ func joined(a arrow.Array, spans []span) (arrow.Array, error) {
 	return whole, err
 }
 
-// sliced returns spans of an array whose values can be copied.
 func sliced(a arrow.Array, spans []span) (parts []arrow.Array, err error) {
 	defer recovered(&err)
 	for _, s := range spans {
@@ -183,13 +179,11 @@ func concatenated(parts []arrow.Array) (_ arrow.Array, err error) {
 	return array.Concatenate(parts, memory.DefaultAllocator)
 }
 
-// appender appends values to an array of texts.
 type appender interface {
 	array.Builder
 	AppendString(string)
 }
 
-// cut cuts stretches out of texts.
 func (c *copier) cut(texts arrow.Array, rows []int64) arrow.Array {
 	builder := array.NewBuilder(memory.DefaultAllocator, texts.DataType())
 	for i, row := range rows {
@@ -207,7 +201,6 @@ func (c *copier) cut(texts arrow.Array, rows []int64) arrow.Array {
 	return builder.NewArray()
 }
 
-// annotations returns the columns about rows.
 func (c *copier) annotations(rows []int64) []arrow.Array {
 	cluster, kept := c.nameBuilder(), c.nameBuilder()
 	size, isKept := array.NewInt64Builder(memory.DefaultAllocator), array.NewBooleanBuilder(memory.DefaultAllocator)
@@ -221,7 +214,6 @@ func (c *copier) annotations(rows []int64) []arrow.Array {
 	return []arrow.Array{cluster.NewArray(), size.NewArray(), isKept.NewArray(), kept.NewArray()}
 }
 
-// nameBuilder returns what makes a column of names.
 func (c *copier) nameBuilder() array.Builder {
 	if c.rows.Annotations.HaveIntegers {
 		return array.NewInt64Builder(memory.DefaultAllocator)
@@ -229,7 +221,6 @@ func (c *copier) nameBuilder() array.Builder {
 	return array.NewStringBuilder(memory.DefaultAllocator)
 }
 
-// appendName appends a name, or null for an empty one.
 func appendName(to array.Builder, name string) {
 	switch b := to.(type) {
 	case *array.Int64Builder:
@@ -246,7 +237,6 @@ func appendName(to array.Builder, name string) {
 	to.AppendNull()
 }
 
-// schemaOfCopy returns the schema of the copy: with columns about clusters, if it has them.
 func (c *copier) schemaOfCopy() *arrow.Schema {
 	schema := c.reader.inner.Schema()
 	if c.rows.Annotations == nil {
@@ -263,7 +253,6 @@ func (c *copier) schemaOfCopy() *arrow.Schema {
 	return arrowmeta.WithFields(schema, added...)
 }
 
-// Annotatable returns an error if the file has a column already that annotating would add.
 func (r *Reader) Annotatable() error {
 	for _, field := range r.inner.Schema().Fields() {
 		if slices.Contains(corpus.AnnotationFields, field.Name) {
@@ -275,7 +264,6 @@ func (r *Reader) Annotatable() error {
 	return nil
 }
 
-// Cuttable returns an error if stretches cannot be cut out of the texts of a column.
 func (r *Reader) Cuttable(path string) error {
 	_, err := r.cuttable(path)
 	return err

@@ -44,7 +44,6 @@ func hasSoundOffsets(a arrow.Array) bool {
 	return true
 }
 
-// bytesOf returns the number of bytes of all values of an array of texts.
 func bytesOf(a arrow.Array) int {
 	if b := a.Data().Buffers()[2]; b != nil {
 		return b.Len()

@@ -24,16 +24,12 @@ const (
 )
 
 const (
-	// mostMetadata is the length of the longest metadata of a message, in bytes.
 	mostMetadata = 64 << 20
-	// mostRows bounds the rows of a file.
-	mostRows = 1 << 50
+	mostRows     = 1 << 50
 )
 
-// Source is an open file.
 type Source interface {
 	io.ReaderAt
-	// From returns the bytes from an offset to the end.
 	From(offset int64) io.ReadCloser
 }
 
@@ -65,22 +61,17 @@ type Reader struct {
 	FirstRow int64             // the number of its first row
 }
 
-// place is where a message is.
 type place struct {
 	metadata []byte
 	at, body int64 // where its body begins, and how long it is
 }
 
-// errCut says that a file ends before what it announces.
 var errCut = errors.New("the file is cut short: copy or download it again")
 
-// errBehind says that a file goes on behind the stream that it begins with.
 var errBehind = errors.New("the stream ends before the file")
 
-// damage is an error about the content of a file.
 type damage struct{ error }
 
-// Unwrap returns what is wrong.
 func (d damage) Unwrap() error { return d.error }
 
 // IsDamage reports whether an error is about the content of a file, and not about reading it.
@@ -89,15 +80,15 @@ func IsDamage(err error) bool {
 	return is || errors.Is(err, arrowmeta.ErrMetadata) || errors.Is(err, errCut) || errors.Is(err, errBehind) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// BatchError says that a batch takes more memory than it may.
 type BatchError struct {
 	// Bytes is what the batch and the dictionaries take at least, Limit what they may take.
 	Bytes, Limit int64
 }
 
-// Error says what the batch takes.
 func (e *BatchError) Error() string {
-	return fmt.Sprintf("a batch takes about %d MiB of memory, and %d MiB are the limit", e.Bytes>>20, e.Limit>>20)
+	return fmt.Sprintf("a batch takes about %d MiB of memory, and %d MiB are the limit: "+
+		"give a --memory of twice what it takes and 64 MiB, or rewrite the file with smaller batches",
+		e.Bytes>>20, e.Limit>>20)
 }
 
 // counter counts the memory that the library takes, and panics with a [*BatchError] where it is too much.
@@ -106,7 +97,6 @@ type counter struct {
 	held, most int64 // most is 0 for no limit
 }
 
-// Allocate takes memory.
 func (c *counter) Allocate(size int) []byte {
 	if c.held += int64(size); c.most > 0 && c.held > c.most {
 		fault := &BatchError{c.held, c.most}
@@ -116,7 +106,6 @@ func (c *counter) Allocate(size int) []byte {
 	return c.GoAllocator.Allocate(size)
 }
 
-// Reallocate takes memory instead of other.
 func (c *counter) Reallocate(size int, b []byte) []byte {
 	grown := c.Allocate(size)
 	copy(grown, b)
@@ -124,10 +113,8 @@ func (c *counter) Reallocate(size int, b []byte) []byte {
 	return grown
 }
 
-// Free gives memory back.
 func (c *counter) Free(b []byte) { c.held -= int64(len(b)) }
 
-// recovered turns a panic of the library into an error.
 func recovered(err *error) {
 	value := recover()
 	fault, isFault := value.(error)
@@ -189,7 +176,6 @@ func (r *Reader) open() error {
 	return r.begin()
 }
 
-// begin hands the schema to the library.
 func (r *Reader) begin() (err error) {
 	defer recovered(&err)
 	r.waiting = []*ipc.Message{ipc.NewMessage(memory.NewBufferBytes(r.schema), memory.NewBufferBytes(nil))}
@@ -259,7 +245,6 @@ func (m *messages) Message() (*ipc.Message, error) {
 // Retain and Release do nothing.
 func (m *messages) Retain() {}
 
-// Release does nothing.
 func (m *messages) Release() {}
 
 // BodyBytes returns how long all columns of the batch are, as they are stored.
@@ -278,7 +263,6 @@ func (r *Reader) Close() error {
 // jump is how many bytes are passed by a new stream, and not by reading them.
 const jump = 1 << 20
 
-// skip passes bytes.
 func (r *Reader) skip(n int64) error {
 	if n > r.size-r.at {
 		return errCut
@@ -302,7 +286,6 @@ func (r *Reader) skip(n int64) error {
 	return err
 }
 
-// fill reads bytes. It fails if the file has fewer.
 func (r *Reader) fill(b []byte) error {
 	if int64(len(b)) > r.size-r.at {
 		return errCut
@@ -319,7 +302,6 @@ func (r *Reader) fill(b []byte) error {
 	return err
 }
 
-// read reads the metadata of the next message. It returns io.EOF at the end.
 func (r *Reader) read() (m arrowmeta.Message, metadata []byte, err error) {
 	framed := int64(mostMetadata)
 	switch {

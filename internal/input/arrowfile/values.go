@@ -14,7 +14,6 @@ import (
 	"mirrorbeam.dev/internal/input/parquetfile"
 )
 
-// leaf is a column whose values can be wanted.
 type leaf struct {
 	parquetfile.Field
 	top    int   // number of the field of the schema
@@ -98,10 +97,8 @@ func (r *Reader) find(path string) (int, error) {
 	return number, err
 }
 
-// Columns are columns that are wanted.
 type Columns []leaf
 
-// Columns chooses columns by their paths.
 func (r *Reader) Columns(paths ...string) (Columns, error) {
 	var chosen Columns
 	for _, path := range paths {
@@ -114,7 +111,6 @@ func (r *Reader) Columns(paths ...string) (Columns, error) {
 	return chosen, nil
 }
 
-// Values are the wanted columns of a batch.
 type Values struct {
 	columns  Columns
 	arrays   []arrow.Array
@@ -139,7 +135,6 @@ func (r *Reader) Values(columns Columns) (*Values, error) {
 	return v, nil
 }
 
-// Rows returns how many rows there are.
 func (v *Values) Rows() int64 { return v.rows }
 
 // Append appends rows from one of that number in the batch on to a buffer, until it has appended that number of bytes or all. Package parquetfile takes
@@ -183,7 +178,6 @@ func (v *Values) appendRow(b []byte, row int64) (_ []byte, err error) {
 	return b, nil
 }
 
-// cell gathers the values of a column in a row.
 type cell struct {
 	b      []byte
 	count  int
@@ -193,7 +187,6 @@ type cell struct {
 	isUUID bool
 }
 
-// add adds the values at and below a value of an array.
 func (c *cell) add(a arrow.Array, row int, steps []int) {
 	if a.IsNull(row) {
 		return
@@ -251,8 +244,14 @@ func appendText(b []byte, a arrow.Array, row int) []byte {
 		return parquetfile.AppendFloat(b, float64(a.Value(row)), 32)
 	case *array.Float64:
 		return parquetfile.AppendFloat(b, a.Value(row), 64)
+	case *array.Int8, *array.Int16, *array.Int32, *array.Uint8, *array.Uint16, *array.Uint32:
+		return append(b, a.ValueStr(row)...)
+	case *array.Int64:
+		return strconv.AppendInt(b, a.Value(row), 10)
 	case *array.Uint64:
 		return strconv.AppendUint(b, a.Value(row), 10)
+	case *array.Duration:
+		return strconv.AppendInt(b, int64(a.Value(row)), 10)
 	case *array.Decimal32:
 		return decimal(b, a.DataType(), int64(a.Value(row)))
 	case *array.Decimal64:
@@ -276,32 +275,7 @@ func appendText(b []byte, a arrow.Array, row int) []byte {
 		}
 		return parquetfile.AppendInstant(b, int64(a.Value(row)), unitOf(a.DataType()), layout)
 	}
-	return appendInteger(b, a, row)
-}
-
-func appendInteger(b []byte, a arrow.Array, row int) []byte {
-	n := int64(0)
-	switch a := a.(type) {
-	case *array.Int8:
-		n = int64(a.Value(row))
-	case *array.Int16:
-		n = int64(a.Value(row))
-	case *array.Int32:
-		n = int64(a.Value(row))
-	case *array.Int64:
-		n = a.Value(row)
-	case *array.Uint8:
-		n = int64(a.Value(row))
-	case *array.Uint16:
-		n = int64(a.Value(row))
-	case *array.Uint32:
-		n = int64(a.Value(row))
-	case *array.Duration:
-		n = int64(a.Value(row))
-	default:
-		panic(fmt.Sprintf("values of the type %v are not read", a.DataType()))
-	}
-	return strconv.AppendInt(b, n, 10)
+	panic(fmt.Sprintf("values of the type %v are not read", a.DataType()))
 }
 
 func decimal(b []byte, t arrow.DataType, n int64) []byte {
@@ -312,7 +286,6 @@ func unitOf(t arrow.DataType) time.Duration {
 	return t.(arrow.TemporalWithUnit).TimeUnit().Multiplier()
 }
 
-// isText reports whether the values of a type are strings or binary.
 func isText(t arrow.DataType) bool {
 	name, _ := typeName(t)
 	return (name == "string" || name == "binary") && !strings.HasPrefix(t.Name(), "fixed")

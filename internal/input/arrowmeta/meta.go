@@ -14,6 +14,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+	flatbuffers "github.com/google/flatbuffers/go"
 )
 
 const (
@@ -21,7 +22,6 @@ const (
 	unionType = 14 // the number of a union among the types of fields
 )
 
-// Message is what the metadata of a message of a stream says.
 type Message struct {
 	Kind  ipc.MessageType
 	Body  int64 // bytes
@@ -29,10 +29,8 @@ type Message struct {
 	Codec Codec
 }
 
-// Codec is how the buffers of a batch are compressed.
 type Codec int
 
-// The codecs.
 const (
 	Plain Codec = iota
 	LZ4
@@ -41,13 +39,14 @@ const (
 
 // ParseMessage checks the metadata of a message, and reads it.
 func ParseMessage(b []byte) (m Message, err error) {
-	root, flat := rootOf(b)
+	defer recovered(&err)
+	root := rootOf(b)
 	m.Kind, m.Body = ipc.MessageType(root.int8(1)), root.int64(3)
 	header, isThere := root.table(2)
-	if flat.isBad || !isThere || m.Body < 0 {
+	if !isThere || m.Body < 0 {
 		return m, ErrMetadata
 	}
-	if version := root.int16(0, 0); version < 3 { // of Arrow before 0.8
+	if version := root.int16(0); version < 3 { // of Arrow before 0.8
 		return m, errors.New("it was written by an old version of Arrow: write it again")
 	}
 	switch m.Kind {
@@ -59,21 +58,20 @@ func ParseMessage(b []byte) (m Message, err error) {
 	case ipc.MessageRecordBatch:
 		m.checkBatch(header)
 	}
-	if err == nil && (flat.isBad || m.Rows < 0) {
+	if err == nil && m.Rows < 0 {
 		err = ErrMetadata
 	}
 	return m, err
 }
 
-// checkBatch reads a batch, of records or of a dictionary.
 func (m *Message) checkBatch(batch table) {
 	m.Rows = batch.int64(0)
 	for number, size := range map[int]int{1: 16, 2: 16, 4: 8} { // nodes, buffers, counts of the buffers of views
 		at, n := batch.vector(number, size)
 		for i := range n {
 			// The library makes room for as many buffers as a view says.
-			if size == 8 && (batch.buffer.int64(at+8*i) < 0 || batch.buffer.int64(at+8*i) > int64(len(batch.buffer.bytes)/16)) {
-				batch.buffer.isBad = true
+			if room := int64(len(batch.Bytes) / 16); size == 8 && uint64(batch.int64At(at+8*i)) > uint64(room) {
+				panic(ErrMetadata)
 			}
 		}
 	}
@@ -86,7 +84,7 @@ func (m *Message) checkBatch(batch table) {
 }
 
 func checkSchema(schema table) error {
-	if schema.int16(0, 0) != 0 {
+	if schema.int16(0) != 0 {
 		return errors.New("its numbers have their highest byte first, which is not read: write it with little-endian numbers")
 	}
 	schema.vector(2, 4)
@@ -94,14 +92,13 @@ func checkSchema(schema table) error {
 	return checkFields(schema, 1, 0)
 }
 
-// checkFields checks the fields in the vector of that number.
 func checkFields(t table, number, depth int) error {
 	if depth > mostDepth {
 		return fmt.Errorf("%w: its fields are nested more than %d deep", ErrMetadata, mostDepth)
 	}
 	at, n := t.vector(number, 4)
 	for i := range n {
-		field := t.buffer.table(at + 4*i)
+		field := t.at(at + 4*i)
 		field.vector(6, 4)
 		if of, isThere := field.table(3); isThere && field.int8(2) == unionType {
 			of.vector(1, 4)
@@ -109,14 +106,10 @@ func checkFields(t table, number, depth int) error {
 		if err := checkFields(field, 5, depth+1); err != nil {
 			return err
 		}
-		if t.buffer.isBad {
-			return ErrMetadata
-		}
 	}
 	return nil
 }
 
-// Block is where a message is in a file.
 type Block struct {
 	Offset   int64
 	Metadata int64 // bytes, with those that frame it
@@ -125,9 +118,10 @@ type Block struct {
 
 // ParseFooter reads the footer of a file: a message with its schema, and where its dictionaries and its batches are.
 func ParseFooter(b []byte) (schema []byte, blocks []Block, err error) {
-	root, flat := rootOf(b)
+	defer recovered(&err)
+	root := rootOf(b)
 	header, isThere := root.table(1)
-	if flat.isBad || !isThere {
+	if !isThere {
 		return nil, nil, ErrMetadata
 	}
 	if err := checkSchema(header); err != nil {
@@ -137,8 +131,11 @@ func ParseFooter(b []byte) (schema []byte, blocks []Block, err error) {
 	for number := 2; number <= 3; number++ { // dictionaries, then batches
 		at, n := root.vector(number, size)
 		for i := range n {
+			begin := at + size*i
 			block := Block{
-				Offset: flat.int64(at + size*i), Metadata: int64(int32(flat.uint32(at + size*i + 8))), Body: flat.int64(at + size*i + 16),
+				Offset:   root.int64At(begin),
+				Metadata: int64(root.GetInt32(flatbuffers.UOffsetT(begin + 8))),
+				Body:     root.int64At(begin + 16),
 			}
 			if block.Offset < 0 || block.Metadata < 8 || block.Body < 0 {
 				return nil, nil, ErrMetadata
@@ -146,10 +143,7 @@ func ParseFooter(b []byte) (schema []byte, blocks []Block, err error) {
 			blocks = append(blocks, block)
 		}
 	}
-	if flat.isBad {
-		return nil, nil, ErrMetadata
-	}
-	return slices.Concat(schemaMessage(root.int16(0, 0), header.at), b), blocks, nil
+	return slices.Concat(schemaMessage(root.int16(0), int(header.Pos)), b), blocks, nil
 }
 
 // schemaMessage returns the head of a message whose schema is in the bytes that follow it, at that place.
@@ -171,11 +165,7 @@ func schemaMessage(version, at int) []byte {
 
 // AddFields adds fields to a schema in the form in which Parquet files keep one: a stream of Arrow in base64.
 func AddFields(stored string, fields ...arrow.Field) (_ string, err error) {
-	defer func() {
-		if recover() != nil {
-			err = ErrMetadata
-		}
-	}()
+	defer recovered(&err)
 	const frame = 8
 	stream, err := base64.StdEncoding.DecodeString(stored)
 	if err != nil || len(stream) < frame || uint64(binary.LittleEndian.Uint32(stream[4:])) > uint64(len(stream)-frame) {

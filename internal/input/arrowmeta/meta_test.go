@@ -71,13 +71,13 @@ func TestFieldInItself(t *testing.T) {
 	if m, err := ParseMessage(message); err != nil || m.Kind != ipc.MessageSchema {
 		t.Fatalf("%+v, %v", m, err)
 	}
-	root, _ := rootOf(message)
+	root := rootOf(message)
 	schema, _ := root.table(2)
 	at, _ := schema.vector(1, 4)
-	outer := schema.buffer.table(at)
+	outer := schema.at(at)
 	children, _ := outer.vector(5, 4)
 	loop := bytes.Clone(message)
-	binary.LittleEndian.PutUint32(loop[children:], uint32(outer.at-children))
+	binary.LittleEndian.PutUint32(loop[children:], uint32(int(outer.Pos)-children))
 	long := bytes.Clone(message)
 	binary.LittleEndian.PutUint32(long[children-4:], 1<<31)
 	for name, damaged := range map[string][]byte{"a loop": loop, "a long list": long} {

@@ -30,7 +30,6 @@ type table struct {
 	targets []string
 }
 
-// theTable is read when it is first needed.
 var theTable = sync.OnceValue(func() *table {
 	t := &table{targets: []string{"", ""}}
 	for line := range strings.Lines(packed) {
@@ -97,7 +96,6 @@ func (t *table) drop(from, to, stride rune) {
 	}
 }
 
-// of returns the number of the target of a character.
 func (t *table) of(r rune) uint16 {
 	if page := t.pages[r/256]; page != nil {
 		return page[r%256]
@@ -105,7 +103,6 @@ func (t *table) of(r rune) uint16 {
 	return 0
 }
 
-// ascii holds what the characters of ASCII become.
 var ascii = func() (all [utf8.RuneSelf]byte) {
 	for c := range all {
 		all[c] = byte(unicode.ToLower(rune(c)))
@@ -142,7 +139,6 @@ func Append(dst, text []byte) []byte {
 	return dst
 }
 
-// folding is the state of a text that is being folded.
 type folding struct {
 	*table
 	start    int  // of the folded text
@@ -203,7 +199,6 @@ func overridden(text []byte) []byte {
 	return text[len(override):]
 }
 
-// endsOverride reports whether a character ends an override.
 func endsOverride(r rune) bool {
 	return r == '\n' || r == '\r' || r == '\u2029' || r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
 }

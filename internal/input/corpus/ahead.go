@@ -13,7 +13,6 @@ import (
 )
 
 const (
-	// aheadFiles is how many files an Ahead holds or asks for at a time.
 	aheadFiles = 32
 	// aheadShare is the part of its budget that one file may take. A larger file takes longer to arrive than an answer does.
 	aheadShare = 4
@@ -80,7 +79,6 @@ func (a *Ahead) Open(file *File) (storage.File, error) {
 	return &heldFile{one, a}, nil
 }
 
-// fill asks for further files, while there is room for them.
 func (a *Ahead) fill() {
 	for len(a.queue) < aheadFiles && len(a.rest) > 0 && a.held+a.rest[0].Size <= a.budget {
 		one := &fetched{file: a.rest[0], done: make(chan struct{})}
@@ -91,7 +89,6 @@ func (a *Ahead) fill() {
 	}
 }
 
-// fetch reads the file that was listed.
 func (f *fetched) fetch() {
 	defer close(f.done)
 	var handle storage.File
@@ -103,7 +100,6 @@ func (f *fetched) fetch() {
 	_, f.err = handle.ReadAt(f.content, 0)
 }
 
-// Close drops what was read and waits for what was asked for.
 func (a *Ahead) Close() {
 	if a != nil {
 		a.asking.Wait()

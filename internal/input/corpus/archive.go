@@ -24,25 +24,21 @@ const (
 	// mostMembers is how many files an archive may have, and longestMember how long their names may be. All are held in memory.
 	mostMembers   = 1 << 20
 	longestMember = 4 << 10
-	// mostDirectory is how long the directory of a zip archive may be.
 	mostDirectory = 256 << 20
 	// headsBytes is how much is kept of the beginnings of files in a compressed archive, and shortHead how much of one beyond that.
 	headsBytes = 64 << 20
 	shortHead  = 64
 )
 
-// The first bytes of zip archives.
 const (
 	magicZip      = "PK\x03\x04"
 	magicEmptyZip = "PK\x05\x06"
 )
 
-// isArchive reports whether decoded content begins as an archive that is read.
 func isArchive(start []byte) bool {
 	return isTar(start) || bytes.HasPrefix(start, []byte(magicZip)) || bytes.HasPrefix(start, []byte(magicEmptyZip))
 }
 
-// contents are the files that an archive has.
 type contents struct {
 	archive *File
 	limit   int64 // of decoded bytes; 0: none
@@ -52,7 +48,6 @@ type contents struct {
 	heads   int64             // bytes of the heads
 }
 
-// entry is a file of an archive.
 type entry struct {
 	Member
 	size int64
@@ -138,7 +133,6 @@ var ownArchive = regexp.MustCompile(`^(unique|trimmed)-[0-9]{5,}-of-[0-9]{5,}\.t
 
 func anything(string) bool { return true }
 
-// candidate returns a file of the archive.
 func (c *contents) candidate(name string) *candidate {
 	m, archive := c.members[name], c.archive
 	return &candidate{relative: name, File: File{
@@ -150,7 +144,6 @@ func (c *contents) candidate(name string) *candidate {
 // limitError says that a limit which the user has set is met. It ends the job, although it is about one file.
 type limitError struct{ message string }
 
-// Error returns the message.
 func (e *limitError) Error() string { return e.message }
 
 // read reads what an archive has. The fault says what is wrong behind the last of its files.
@@ -284,7 +277,6 @@ func (c *contents) head(content io.Reader, size int64) ([]byte, error) {
 // cleaned returns the name of a file below the folder into which its archive is unpacked.
 func cleaned(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
-// pass notes what is no regular file.
 func (c *contents) pass(name string) {
 	if _, is := c.members[cleaned(name)]; !is && len(name) <= longestMember && len(c.passed) < mostMembers {
 		c.passed[cleaned(name)] = noFile
@@ -315,7 +307,6 @@ func (c *contents) add(name string, e entry) error {
 	return nil
 }
 
-// zip reads the directory of a zip archive.
 func (c *contents) zip(handle storage.File) error {
 	budget := &budgeted{file: handle, left: mostDirectory}
 	archive, err := zip.NewReader(budget, c.archive.Size)
@@ -363,7 +354,6 @@ func (c *contents) zip(handle storage.File) error {
 	return nil
 }
 
-// documentOf says what a zip archive with a file of that name is, if it is a document.
 func documentOf(name string) string {
 	what := map[string]string{
 		"word/document.xml":      "a document of Word, which is not read: convert it with 'pandoc -t plain -o FILE.txt FILE.docx'",
@@ -406,7 +396,6 @@ func agree(archive *budgeted, end int64, file *zip.File) bool {
 	return binary.LittleEndian.Uint16(local[8:]) == file.Method
 }
 
-// budgeted reads no more than some bytes of a file.
 type budgeted struct {
 	file io.ReaderAt
 	left int64
@@ -429,7 +418,6 @@ type skipping struct {
 	stream io.ReadCloser // stands at at; nil: nowhere
 }
 
-// Read reads on.
 func (s *skipping) Read(p []byte) (int, error) {
 	if s.stream == nil {
 		s.stream = s.file.From(s.at)
@@ -456,7 +444,6 @@ func (s *skipping) Seek(offset int64, whence int) (int64, error) {
 	return s.at, s.Close()
 }
 
-// Close closes the stream.
 func (s *skipping) Close() error {
 	stream := s.stream
 	if s.stream = nil; stream == nil {

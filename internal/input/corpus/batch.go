@@ -1,18 +1,5 @@
-// Package corpus lists the files of a corpus, cuts them into splits and reads records from them. It reads a split as batches of whole lines, and takes the id and the text out of each line.
-//
-//	listing, err := corpus.List(ctx, inputs, nil)
-//	files := listing.Files
-//	for _, split := range corpus.Splits(files, 64<<20) {
-//		for _, stretch := range split {
-//			reader, err := corpus.Open(files[stretch.File], stretch, limits)
-//			for {
-//				batch, err := reader.Next(buffer)   // io.EOF at the end
-//				for position, line := range batch.Lines() {
-//					record, err := decoder.Decode(line)
-//				}
-//			}
-//		}
-//	}
+// Package corpus lists the files of a corpus, cuts them into splits and reads records from them. It reads a split as batches
+// of whole lines, and takes the id and the text out of each line.
 //
 // # Nothing is lost in silence
 //
@@ -40,9 +27,7 @@ import (
 
 // Batch is a series of whole records of one file, in the order of the file.
 type Batch struct {
-	// File is the number of the file.
-	File int
-	// Format is the format of the file.
+	File   int
 	Format Format
 	// Offset is the position of Data[0] in the decoded stream, if records are lines.
 	Offset int64
@@ -63,11 +48,9 @@ type Batch struct {
 	IsCut bool
 }
 
-// Frame is a record in the Data of a batch.
 type Frame struct {
 	// Position identifies a record in its file. Positions ascend.
-	Position int64
-	// Start and End are where the record is in Data.
+	Position   int64
 	Start, End int
 }
 
@@ -97,7 +80,6 @@ func (b Batch) End() int64 {
 	return b.Frames[len(b.Frames)-1].Position + 1
 }
 
-// IsBlank reports whether a record is a line that holds no document.
 func (b Batch) IsBlank(record []byte) bool { return b.Format.IsLines() && IsBlank(record) }
 
 // Reject is a part of a file that could not be used.
@@ -117,7 +99,6 @@ func TooLong(what string, length, limit int64, setting string) string {
 	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by %s", what, length, limit, setting)
 }
 
-// Line returns the line at a position, with its line end.
 func (b Batch) Line(position int64) []byte {
 	line := b.Data[position-b.Offset:]
 	if n := bytes.IndexByte(line, lineEnd(b.CR)); n >= 0 {
@@ -132,7 +113,6 @@ func (b Batch) Lines() iter.Seq2[int64, []byte] {
 	return b.lines(func([]byte) int { return 0 })
 }
 
-// emptyLines returns the length of the empty lines that data begins with.
 func (b Batch) emptyLines(data []byte) int {
 	newline, n := lineEnd(b.CR), 0
 	for {
@@ -203,22 +183,18 @@ type Decoder interface {
 	Decode(header, record []byte) (Record, error)
 }
 
-// MissingField is the error of a record that does not have the wanted fields.
 type MissingField string
 
-// Error says which field is missing.
 func (m MissingField) Error() string { return string(m) }
 
 // NoText is the error of a record that has the wanted field, and null in it.
 type NoText string
 
-// Error says which field is null.
 func (n NoText) Error() string { return string(n) }
 
 // PassedOver says why a record is neither a document nor a fault, such as "request" in a web archive.
 type PassedOver string
 
-// Error returns the reason.
 func (p PassedOver) Error() string { return string(p) }
 
 // longestLine bounds the lines of [Lines]. Longer ones are not lines of text.
@@ -245,7 +221,6 @@ func Lines(ctx context.Context, path string) iter.Seq2[[]byte, error] {
 	}
 }
 
-// eachBatch visits the batches of one file until visit returns false.
 func eachBatch(ctx context.Context, path string, visit func(Batch) bool) error {
 	file := File{Path: storage.Clean(path)}
 	if err := inspect(&file, Options{Format: JSONLines.String()}); err != nil {
@@ -277,7 +252,6 @@ func eachBatch(ctx context.Context, path string, visit func(Batch) bool) error {
 	}
 }
 
-// lineEnd returns the byte that ends lines.
 func lineEnd(cr bool) byte {
 	if cr {
 		return '\r'

@@ -23,30 +23,20 @@ import (
 )
 
 const (
-	// MaxWindow is the largest possible zstd window in bytes.
-	MaxWindow = inflate.MaxWindow
-	// DefaultWindow is the largest zstd window that is held unless more is allowed, in bytes.
+	MaxWindow     = inflate.MaxWindow
 	DefaultWindow = inflate.DefaultWindow
 )
 
-// Fault is damage in the data of a compressed file.
 type Fault = inflate.Fault
 
-// Compression is how the content of a file is stored.
 type Compression uint8
 
 const (
-	// None is plain text.
 	None Compression = iota
-	// Gzip is one or more gzip members (RFC 1952).
 	Gzip
-	// Zstd is one or more Zstandard frames (RFC 8878).
 	Zstd
-	// Bzip2 is one or more streams of bzip2.
 	Bzip2
-	// XZ is one or more streams of xz.
 	XZ
-	// LZ4 is one or more frames of lz4.
 	LZ4
 )
 
@@ -64,7 +54,6 @@ var compressions = map[Compression]struct {
 	LZ4:   {"lz4", ".lz4", []string{"\x04\x22\x4d\x18"}, inflate.NewLZ4},
 }
 
-// String returns "plain", "gzip" or another name.
 func (c Compression) String() string {
 	if c == None {
 		return "plain"
@@ -95,7 +84,6 @@ func sniff(head []byte) (Compression, error) {
 	return None, CheckText(head)
 }
 
-// isCutIn reports whether a file ends within the first bytes of a format.
 func isCutIn(magic string, head []byte) bool {
 	return len(head) > 0 && len(head) < len(magic) && strings.HasPrefix(magic, string(head))
 }
@@ -126,7 +114,6 @@ func Decoded(stream io.Reader) (io.ReadCloser, error) {
 	return inflated, err
 }
 
-// inflated returns the content of a stream without its compression, and its first bytes.
 func inflated(stream io.Reader) (content io.ReadCloser, start []byte, err error) {
 	buffered := bufio.NewReaderSize(stream, BatchBytes)
 	head, err := firstBytes(buffered)
@@ -155,10 +142,7 @@ func inflated(stream io.Reader) (content io.ReadCloser, start []byte, err error)
 	default:
 		library := compressions[compression].open()
 		err = library.Reset(buffered, inflate.Options{Size: math.MaxInt64})
-		decoder = struct {
-			io.Reader
-			io.Closer
-		}{library, closer(library.Close)}
+		decoder = library
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%v stream: %w", compression, err)
@@ -177,15 +161,6 @@ func inflated(stream io.Reader) (content io.ReadCloser, start []byte, err error)
 	return d, head, nil
 }
 
-// closer is an io.Closer.
-type closer func()
-
-func (c closer) Close() error {
-	c()
-	return nil
-}
-
-// streamFault says what is wrong with a compressed stream.
 func streamFault(c Compression, err error) error {
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
 		return fmt.Errorf("%v stream: %w of %d MiB: recompress it with zstd --long=%d, or decode it with zstd --long=31 -dc", c, err, DefaultWindow>>20, bits.Len64(DefaultWindow)-1)
@@ -216,17 +191,14 @@ func firstBytes(stream *bufio.Reader) ([]byte, error) {
 	return stream.Peek(min(stream.Buffered(), headBytes))
 }
 
-// decoded adds the format to the errors of a decoder.
 type decoded struct {
 	decoder     io.Closer
 	buffered    *bufio.Reader
 	compression Compression
 }
 
-// Close frees the decoder.
 func (d *decoded) Close() error { return d.decoder.Close() }
 
-// Read decodes.
 func (d *decoded) Read(p []byte) (int, error) {
 	n, err := d.buffered.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -235,12 +207,10 @@ func (d *decoded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// foreign is a format that is not read, and would otherwise be taken for text.
 type foreign struct {
 	// magic has the first bytes; a ? stands for any digit from 1 to 9. Beginnings of letters alone could be the beginning of a text,
 	// so they go on into what the format has behind them.
-	magic string
-	// what says what the file is, and todo what to do about it.
+	magic      string
 	what, todo string
 }
 
@@ -293,7 +263,6 @@ func beginsWith(head []byte, magic string) bool {
 	return true
 }
 
-// unread says why a file is not read, and what to do about it.
 type unread string
 
 func (u unread) Error() string { return string(u) }
@@ -337,7 +306,6 @@ func isTar(head []byte) bool {
 	return sum == want
 }
 
-// checkDecoded returns an error if what a compressed file holds is not read.
 func checkDecoded(c Compression, head []byte) error {
 	inner, err := sniff(head)
 	if err == nil && inner != None {

@@ -8,29 +8,23 @@ import (
 	"strings"
 )
 
-// Fields names the fields of a record. Names are matched exactly, letter case
-// included. Where fields hold fields, as in JSON, content.body is the field body
-// of the field content, or the field of that whole name.
+// Fields names the fields of a record, to the letter. Where fields hold fields, as in JSON, content.body is the field body of
+// the field content, or the field of that whole name.
 type Fields struct {
 	// ID is the field of the document's id; empty: documents have none.
 	ID string
-	// Texts are the fields of the document's text. Of several, some may be
-	// missing or null in a line, but not all.
+	// Texts are the fields of the document's text. Of several, some may be missing or null in a line, but not all.
 	Texts []string
-	// Features is the field of the document's features; where it is not empty,
-	// documents have features instead of texts, or next to them if Beside is set.
-	// A document with texts may have no features.
+	// Features is the field of the document's features; where it is not empty, documents have features instead of texts, or
+	// next to them if Beside is set. A document with texts may have no features.
 	Features string
 	Beside   bool
-	// Others are further fields whose values are wanted.
-	Others []string
+	Others   []string
 }
 
-// HasTexts reports whether documents have texts, with features next to them or not.
 func (f *Fields) HasTexts() bool { return f.Beside || f.Features == "" }
 
-// Record is what a line says of its document. Its slices are parts of the
-// line or of the decoder, and valid until either is used again.
+// Record is what a line says of its document. Its slices are parts of the line or of the decoder, and valid as long.
 type Record struct {
 	// ID is the id: the content of a string, or a number digit by digit.
 	ID []byte
@@ -38,16 +32,12 @@ type Record struct {
 	HasID bool
 	// IsInteger says that the id is a whole number, as [IsInteger] has it, and no string of digits.
 	IsInteger bool
-	// Texts holds the texts, unescaped, in the order of [Fields]; empty for one
-	// that is missing or null. Bytes that are not UTF-8 are left as they are in
-	// the line.
-	Texts [][]byte
-	// Features holds the features in the order of the line.
+	// Texts holds the texts, unescaped, in the order of [Fields]; empty for one that is missing or null. Bytes that are not
+	// UTF-8 are left as they are in the line.
+	Texts    [][]byte
 	Features []Feature
-	// Others holds the values of the other fields, in the order of [Fields]: a
-	// string as it is, a number digit by digit, true or false, and an object or
-	// array as it is in the line. It is nil for a field that is missing,
-	// null or NaN, and not nil for an empty string.
+	// Others holds the values of the other fields, in the order of [Fields]: a string without its quotes, all else as it is in
+	// the line. It is nil for a field that is missing, null or NaN, and not nil for an empty string.
 	Others [][]byte
 	// URL and Date say from where and when a web archive has fetched the record, as they stand there; empty for other formats. They are
 	// known of some records that are no documents, too.
@@ -69,12 +59,10 @@ func IsInteger(text []byte) bool {
 
 // JSONDecoder takes id and text out of JSON lines. It is not for concurrent use.
 //
-// It reads each line to its end and takes what encoding/json takes, and reads
-// it alike: half a surrogate pair becomes U+FFFD, nesting deeper than 10,000 is
-// an error. It is more lenient in two ways, for documents' sake: control
-// characters may stand in strings as they are, and NaN, Infinity and -Infinity
-// are values, as Python writes them. It is stricter in two: the name of a field
-// is matched to the letter, and a wanted field that occurs twice is an error.
+// It reads each line to its end as encoding/json does: half a surrogate pair becomes U+FFFD, nesting deeper than 10,000 is an
+// error. It is more lenient in two ways: strings may contain control characters, and NaN, Infinity and -Infinity are values,
+// as Python writes them. It is stricter in two: field names are matched to the letter, and a wanted field that occurs twice is
+// an error.
 type JSONDecoder struct {
 	scanner  scanner
 	name     []byte  // unescaped field name
@@ -122,7 +110,6 @@ func (s *scope) add(name string, w *wanted) {
 	s.inner[outer].add(rest, w)
 }
 
-// NewJSONDecoder returns a decoder for lines with these fields.
 func NewJSONDecoder(f Fields) *JSONDecoder {
 	d := &JSONDecoder{beside: f.HasTexts(), reader: FeatureReader{Field: f.Features}}
 	if f.Features != "" {
@@ -151,7 +138,6 @@ func NewJSONDecoder(f Fields) *JSONDecoder {
 	return d
 }
 
-// Call sets what a line is called in messages.
 func (d *JSONDecoder) Call(name string) { d.scanner.name = name }
 
 // LimitFeatures sets how many features a document may have; 0: any number.
@@ -165,13 +151,10 @@ type field struct {
 	isList  bool // its content is joined
 }
 
-// isNone reports whether the field is not there, or is null.
 func (f *field) isNone() bool { return f.kind == missing || f.kind == null }
 
-// Decode reads one line. The error says in a few words why the line is no
-// document, for a reader who knows its file and position: the JSON is
-// malformed, the value is no object, the text is missing or no string, the
-// features are none, or the id is neither a string nor a number.
+// Decode reads one line. The error says in a few words why the line is no document, for a reader who knows its file and
+// position.
 func (d *JSONDecoder) Decode(line []byte) (Record, error) {
 	d.dropLargeBuffers()
 	d.repeated = ""
@@ -186,7 +169,6 @@ func (d *JSONDecoder) Decode(line []byte) (Record, error) {
 	return d.record()
 }
 
-// line reads the whole line, which must be an object.
 func (d *JSONDecoder) line(i int) error {
 	s := &d.scanner
 	if s.peek(i) != '{' {
@@ -283,7 +265,6 @@ func (d *JSONDecoder) field(i int, of *scope) int {
 	return s.space(i)
 }
 
-// begin forgets the field, which the line must not have had before.
 func (d *JSONDecoder) begin(w *wanted) {
 	if w.field.kind != missing {
 		d.repeated = cmp.Or(d.repeated, w.name)
@@ -291,7 +272,6 @@ func (d *JSONDecoder) begin(w *wanted) {
 	w.field = field{}
 }
 
-// joined gathers strings, which become one text with line ends between them.
 type joined struct {
 	text  []byte
 	count int
@@ -299,7 +279,6 @@ type joined struct {
 	isNil bool // something is null
 }
 
-// add adds a value.
 func (j *joined) add(k kind, content []byte) {
 	switch k {
 	case missing:
@@ -313,7 +292,6 @@ func (j *joined) add(k kind, content []byte) {
 	}
 }
 
-// field returns all as one value.
 func (j *joined) field(begin int) field {
 	switch {
 	case j.other != missing:
@@ -390,7 +368,6 @@ func (d *JSONDecoder) list(i int, of *scope) int {
 	return end
 }
 
-// record checks the types of the wanted fields.
 func (d *JSONDecoder) record() (Record, error) {
 	var r Record
 	var err error
@@ -428,7 +405,6 @@ func (d *JSONDecoder) record() (Record, error) {
 	return r, nil
 }
 
-// readTexts returns the contents of the text fields.
 func (d *JSONDecoder) readTexts() ([][]byte, error) {
 	d.textsOut = d.textsOut[:0]
 	found := false
@@ -454,7 +430,6 @@ func (d *JSONDecoder) readTexts() ([][]byte, error) {
 	return d.textsOut, nil
 }
 
-// readOthers returns the values of the other fields.
 func (d *JSONDecoder) readOthers() [][]byte {
 	d.othersOut = d.othersOut[:0]
 	for i := range d.others {
@@ -467,7 +442,6 @@ func (d *JSONDecoder) readOthers() [][]byte {
 	return d.othersOut
 }
 
-// dropLargeBuffers frees what a huge line left behind.
 func (d *JSONDecoder) dropLargeBuffers() {
 	for _, w := range d.all {
 		dropLarge(&w.buffer)

@@ -17,7 +17,6 @@ type Feature struct {
 	Weight float64
 }
 
-// featureSize is the size of a Feature in memory.
 const featureSize = 24
 
 // ofString returns the hash of a feature that is a string. To find two strings of one hash, or a string with the hash of a number,
@@ -34,7 +33,6 @@ func ofNumber(number uint64) (hash [16]byte) {
 
 // FeatureReader reads the features in a field of a record. It is not for concurrent use.
 type FeatureReader struct {
-	// Field is the name of the field, for messages.
 	Field string
 	// Most is how many features a document may have; 0: any number.
 	Most int
@@ -89,7 +87,6 @@ func (r *FeatureReader) Values(values [][]byte, areHashes bool, weights [][]byte
 	return r.features, nil
 }
 
-// add adds a feature, if there may be one more.
 func (r *FeatureReader) add(f Feature) error {
 	if r.Most > 0 && len(r.features) == r.Most {
 		return fmt.Errorf("field %.64q has more than the %d features that memory allows for: give a larger --memory, or fewer features", r.Field, r.Most)
@@ -103,7 +100,6 @@ func (r *FeatureReader) fault(err error) error {
 	return fmt.Errorf("feature %d of field %.64q %w", len(r.features), r.Field, err)
 }
 
-// dropLarge frees what a huge record left behind.
 func (r *FeatureReader) dropLarge() {
 	dropLarge(&r.scanner.skip)
 	if cap(r.features) > keepBytes/featureSize {
@@ -168,7 +164,6 @@ func (s *scanner) feature(i int, isMember bool) (Feature, int, error) {
 	return f, i, nil
 }
 
-// featureHash reads a feature and returns its hash and the index behind it.
 func (s *scanner) featureHash(i int) ([16]byte, int, error) {
 	if s.peek(i) == '"' {
 		name, i := s.text(i, &s.skip)
@@ -190,7 +185,6 @@ func parseHash(digits []byte) ([16]byte, error) {
 	return ofNumber(number), nil
 }
 
-// featureWeight reads a weight and returns it and the index behind it.
 func (s *scanner) featureWeight(i int) (float64, int, error) {
 	k, end := s.value(i)
 	if k != number {

@@ -16,13 +16,10 @@ type Format uint8
 
 // The formats of package formats, which registers them.
 const (
-	// JSONLines has an object of JSON on each line.
 	JSONLines Format = iota
 	// CSV has records of fields with commas between them, as RFC 4180 says. The first record names the fields.
 	CSV
-	// TSV is CSV with tabs instead of commas.
 	TSV
-	// Parquet is Apache Parquet: each row is a document.
 	Parquet
 	// WARC has the records of a web archive: WARC, WET or ARC.
 	WARC
@@ -60,7 +57,6 @@ type Definition struct {
 	// AllNames says that a folder stands for all its files if a user names the format.
 	AllNames bool
 
-	// Charset says how the charset of its files is known.
 	Charset CharsetRule
 
 	// IsLines says that a record is a line, IsWhole that a file is one document, and HasFields that a record has fields,
@@ -92,7 +88,6 @@ type Definition struct {
 	Annotatable func(*File) error
 }
 
-// Dialect says how the records of CSV and TSV are cut into fields.
 type Dialect struct {
 	// Delimiter is the byte between fields; 0: the one that the first record shows.
 	Delimiter byte `json:",omitempty"`
@@ -137,7 +132,6 @@ func ParseMark(name string) (byte, error) {
 	return 0, errors.New(`must be one character of ASCII, such as ; or |`)
 }
 
-// CharsetRule says how the charset of a file is known.
 type CharsetRule uint8
 
 const (
@@ -149,16 +143,13 @@ const (
 	AnyCharset
 )
 
-// Wanted says what to take from a record.
 type Wanted struct {
 	Fields Fields
 	// Charset names the encoding of files that are a document, and neither UTF-8 nor marked; empty: the one that they say or look like.
 	Charset string
-	// Dialect says how CSV and TSV are cut.
 	Dialect
 	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
 	TextForm webtext.Form
-	// PageText says which text of a web page is wanted.
 	PageText webtext.Mode
 	// MaxDocument is the length of the longest document in bytes. Content that decompresses or decodes to
 	// more is a fault.
@@ -167,16 +158,13 @@ type Wanted struct {
 	MaxFeatures int
 }
 
-// Copy is a file to which records of an input file are written.
 type Copy interface {
 	io.Writer
-	// Row writes a record, and counts it.
 	Row(record []byte) error
 	// EndMember ends a member of a compressed copy. What comes behind it can be read by itself.
 	EndMember() error
 }
 
-// RowCopy says which rows of a file are copied, and how.
 type RowCopy struct {
 	// Keep chooses rows. It is asked about all rows in their order.
 	Keep func(row int64) bool
@@ -190,11 +178,9 @@ type RowCopy struct {
 	Text        string
 }
 
-// RecordWriter writes records to a copy.
 type RecordWriter interface {
 	// Write writes a record as it is in the input. Name is the name of the file where it is.
 	Write(name string, record []byte) error
-	// Close ends the copy.
 	Close() error
 }
 
@@ -207,7 +193,6 @@ type Annotation struct {
 	Cluster string
 	// Size is the number of documents in the cluster, 1 if it is in none.
 	Size int64
-	// Kept says that the document is kept.
 	Kept bool
 	// KeptID is the name of the document that is kept for it, empty if it is kept itself.
 	KeptID string
@@ -215,11 +200,8 @@ type Annotation struct {
 	HasIntegers bool
 }
 
-// Annotations are the annotations of the rows of a file.
 type Annotations struct {
-	// Of returns the annotation of a row.
-	Of func(row int64) Annotation
-	// HaveIntegers says that the names of all documents are whole numbers.
+	Of           func(row int64) Annotation
 	HaveIntegers bool
 }
 
@@ -259,10 +241,8 @@ func (f Format) Definition() *Definition {
 	return &Definition{Format: f, Name: fmt.Sprintf("format %d", uint8(f))}
 }
 
-// String returns the name of the format, such as "jsonl".
 func (f Format) String() string { return f.Definition().Name }
 
-// FormatNames returns the choices of a format: [AutoFormat] and all names.
 func FormatNames() []string {
 	names := []string{AutoFormat}
 	for _, d := range registered {
@@ -271,7 +251,6 @@ func FormatNames() []string {
 	return names
 }
 
-// FormatHelp returns the choices of a format for people.
 func FormatHelp() string {
 	var b strings.Builder
 	for _, d := range registered {
@@ -284,19 +263,15 @@ func FormatHelp() string {
 	return b.String() + "or " + AutoFormat + " (chosen for each file by its content and name)"
 }
 
-// ParseFormat returns the format of a name.
 func ParseFormat(name string) (f Format, known bool) {
 	i := slices.IndexFunc(definitions[:], func(d *Definition) bool { return d != nil && d.Name == name })
 	return Format(max(i, 0)), i >= 0
 }
 
-// IsLines reports whether a record of the format is a line.
 func (f Format) IsLines() bool { return f.Definition().IsLines }
 
-// IsWhole reports whether a file of the format is one document.
 func (f Format) IsWhole() bool { return f.Definition().IsWhole }
 
-// HasFields reports whether a record of the format has fields, with the text among them.
 func (f Format) HasFields() bool { return f.Definition().HasFields }
 
 // FormatHint ends the message that no file of a guessed format holds a document. It is a format of [setting.Errorf].

@@ -45,7 +45,6 @@ type visit struct {
 	elements int
 }
 
-// folder chooses among the files below a folder.
 func (l *lister) folder(ctx context.Context, base string) (matched bool, err error) {
 	return l.walk(ctx, walk{lister: l, base: base, all: true}, []string{"**"}, l.kinds())
 }
@@ -63,7 +62,6 @@ func (l *lister) glob(ctx context.Context, pattern string) (matched bool, err er
 	return l.walk(ctx, walk{lister: l, base: base, names: namesFiles(elements)}, elements, nil)
 }
 
-// walk chooses among the files that a walk finds.
 func (l *lister) walk(ctx context.Context, w walk, elements []string, kinds []fileKind) (matched bool, err error) {
 	if err := checkAbove(filepath.ToSlash(storage.AbsoluteIn(l.working, w.base)), false, hasFile); err != nil {
 		return false, fmt.Errorf("list inputs: %w", err)
@@ -77,7 +75,6 @@ func (l *lister) walk(ctx context.Context, w walk, elements []string, kinds []fi
 	return matched, nil
 }
 
-// hasFile reports whether a folder of the disk has a file with an ending.
 func hasFile(folder, suffix string) bool {
 	entries, _ := os.ReadDir(folder)
 	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool { return strings.HasSuffix(entry.Name(), suffix) })
@@ -105,7 +102,6 @@ func parsePattern(pattern string) (fixed, elements []string, err error) {
 // namesFiles reports whether a pattern matches the first part of the names of the wanted files.
 func namesFiles(elements []string) bool { return !hasMeta(elements[len(elements)-1][:1]) }
 
-// run collects the files whose path below the base matches the elements.
 func (w *walk) run(ctx context.Context, elements []string) error {
 	links, err := linksTo(w.base)
 	if err != nil {
@@ -134,7 +130,6 @@ func (w *walk) run(ctx context.Context, elements []string) error {
 	return nil
 }
 
-// enter matches the entries of a folder against the next element.
 func (w *walk) enter(p place) error {
 	folder := filepath.Join(w.base, p.relative)
 	info, err := os.Stat(folder)
@@ -213,7 +208,6 @@ func (w *walk) entry(p place, entry fs.DirEntry) error {
 	return w.follow(p, name, below, isEnd)
 }
 
-// pass notes that a file is passed over, or all files in a folder.
 func (w *walk) pass(relative, reason string) {
 	_ = filepath.WalkDir(filepath.Join(w.base, relative), func(path string, entry fs.DirEntry, err error) error {
 		if info, _ := os.Stat(path); err == nil && !entry.IsDir() && (info == nil || !info.IsDir()) {
@@ -279,10 +273,8 @@ func (w *walk) put(p place, name string, links int) {
 	w.found[len(w.found)-1].isResult = p.results[name]
 }
 
-// hasMeta reports whether a path holds a character with a meaning in globs.
 func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 
-// isHidden reports whether shells hide the name.
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
 
 func names(entries []fs.DirEntry) []string {
@@ -293,13 +285,11 @@ func names(entries []fs.DirEntry) []string {
 	return all
 }
 
-// holdsResults returns the error for a folder in which a wanted file is a result of a job.
 func holdsResults(folder, name string) error {
 	return fmt.Errorf("%s contains results of an earlier job, such as %s: name the files that you want, such as %s, or leave the folder out",
 		folder, name, storage.Join(folder, "unique-*"))
 }
 
-// The files that a job writes next to its results.
 const manifestName, summaryName, successName = "manifest.json", "summary.json", "_SUCCESS"
 
 // isOfResults reports whether a file of that name says that a job has written its folder.

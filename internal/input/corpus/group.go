@@ -12,7 +12,6 @@ import (
 	"mirrorbeam.dev/internal/util/quoting"
 )
 
-// groupFiles is the largest number of files in a group.
 const groupFiles = 1 << 16
 
 // Group joins files that are one document each into groups. A job can number billions of documents, but only
@@ -38,7 +37,6 @@ func Group(files []File) []File {
 	return grouped
 }
 
-// grouping decides which files make a group.
 type grouping struct {
 	entries int // groups and other files
 	open    map[groupKind]openGroup
@@ -51,7 +49,6 @@ type groupKind struct {
 
 type openGroup struct{ at, files, input int }
 
-// add returns the number of the entry of a file that is a document.
 func (g *grouping) add(file *File) int {
 	kind := groupKind{file.Format, file.Reference}
 	one, isOpen := g.open[kind]
@@ -102,7 +99,6 @@ func Joined(files, others []File) ([]File, error) {
 	return joined, nil
 }
 
-// checkNumber returns an error if there are more files than a job can number.
 func checkNumber(files []File) error {
 	var g grouping
 	for i := range files {
@@ -119,7 +115,6 @@ func checkNumber(files []File) error {
 	return nil
 }
 
-// Place returns the name of the file that holds a document, and the position in that file.
 func (f *File) Place(position int64) (name string, inFile int64) {
 	if f.Members == nil {
 		return f.Name, position
@@ -135,7 +130,6 @@ func (f *File) At(position int64) *File {
 	return &f.Members[position]
 }
 
-// All returns the file itself, or the files of a group.
 func (f *File) All() []File {
 	if f.Members == nil {
 		return []File{*f}
@@ -154,7 +148,6 @@ func AssignSources(files []File) []sources.Source {
 	return assign(all, files[input:], sources.MostInput)
 }
 
-// assign divides files into sources, which it appends to all.
 func assign(all []sources.Source, files []File, most int) []sources.Source {
 	d := sources.Divide(func(yield func(sources.File) bool) {
 		for file := range single(files) {
@@ -173,7 +166,6 @@ func assign(all []sources.Source, files []File, most int) []sources.Source {
 	return all
 }
 
-// single yields the files that are no groups, and the files of groups.
 func single(files []File) iter.Seq[*File] {
 	return func(yield func(*File) bool) {
 		for i := range files {
@@ -193,12 +185,10 @@ func single(files []File) iter.Seq[*File] {
 	}
 }
 
-// ofSource returns what the source of a file depends on.
 func (f *File) ofSource() sources.File {
 	return sources.File{Path: filepath.ToSlash(f.Path), Bytes: f.TextSize(), IsDocument: f.Format.IsWhole()}
 }
 
-// SourceAt returns the source of the document at a position of the file, or of the group.
 func (f *File) SourceAt(position int64) sources.Number {
 	if f.Members == nil {
 		return f.Source

@@ -69,7 +69,6 @@ func IsOfFile(err error) bool {
 	return !errors.As(err, &links)
 }
 
-// FaultText returns what an error says of a file, without its path.
 func FaultText(path string, err error) string {
 	text := err.Error()
 	for _, before := range []string{"list inputs: ", "open input ", path + ": ", "open " + path + ": "} {
@@ -121,7 +120,6 @@ func (c *candidate) inspect(options Options) error {
 	return advise(err, "file")
 }
 
-// advise adds what to do about a file or folder that may not be read.
 func advise(err error, what string) error {
 	if errors.Is(err, os.ErrPermission) {
 		return fmt.Errorf("%w: make the %s readable, or leave it out", err, what)
@@ -142,7 +140,6 @@ func inspect(file *File, options Options) error {
 	return look(file, handle, info, options)
 }
 
-// look does what inspect does, for an open file that info describes.
 func look(file *File, handle storage.File, info storage.Info, options Options) error {
 	stream := io.NewSectionReader(handle, 0, math.MaxInt64) // by ranges: in a bucket no more is sent than is read
 	file.Size, file.Generation, file.Identity = info.Size, info.Generation, info.Identity
@@ -158,7 +155,6 @@ func look(file *File, handle storage.File, info storage.Info, options Options) e
 	return file.describe(head, stream, options)
 }
 
-// inspectMember does for a file of an archive what inspect does for others.
 func inspectMember(file *File, options Options) error {
 	if file.IsSequential() {
 		return file.describe(file.Member.head, bytes.NewReader(nil), options)
@@ -267,10 +263,8 @@ func (f *File) recognize(start []byte, options Options) error {
 	return nil
 }
 
-// charsetBytes is how much of a text its charset is guessed from.
 const charsetBytes = 64 << 10
 
-// findCharset returns the charset of a file of records, which begins with start.
 func (f *File) findCharset(start []byte, options Options) (string, error) {
 	name := webtext.Marked(start)
 	switch rule := f.Format.Definition().Charset; {
@@ -315,7 +309,6 @@ func readLineEnd(head []byte, rest io.Reader) (cr bool, err error) {
 	}
 }
 
-// readHead reads enough of the first bytes of a file to tell its compression and format.
 func readHead(stream io.Reader) ([]byte, error) {
 	head := make([]byte, storedHeadBytes)
 	n, err := io.ReadFull(stream, head)
@@ -325,7 +318,6 @@ func readHead(stream io.Reader) ([]byte, error) {
 	return head[:n], nil
 }
 
-// storedHeadBytes is how many bytes of a compressed file are decoded to tell its format.
 const storedHeadBytes = 4 << 10
 
 // decodedStart returns the first decoded bytes of a compressed file with that head. It ignores damage, which is found again when
@@ -356,17 +348,7 @@ func (f *File) beginning(size int, options Options) ([]byte, error) {
 	return stream.Fill(nil, size)
 }
 
-// Identity is what all paths to one file or folder have in common.
 type Identity = storage.Identity
-
-// Identify returns the identity of the file or folder to which a path leads.
-func Identify(path string) (Identity, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return Identity{}, err
-	}
-	return storage.IdentityOf(info), nil
-}
 
 // open opens a file for reading. It does not wait for a writer of a named pipe: anything but a regular file
 // is an error.
@@ -386,7 +368,6 @@ func open(name string) (storage.File, storage.Info, error) {
 	return handle, info, nil
 }
 
-// irregular returns the error for a path that leads to something other than a regular file.
 func irregular(path string, mode fs.FileMode) error {
 	kind := "a device"
 	switch {
@@ -400,7 +381,6 @@ func irregular(path string, mode fs.FileMode) error {
 	return fmt.Errorf("%s is not a regular file but %s: write its content to a file, or leave it out", path, kind)
 }
 
-// existing returns the longest part of a path that exists, with symbolic links resolved.
 func existing(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

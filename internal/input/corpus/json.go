@@ -15,7 +15,6 @@ import (
 // this is the limit of encoding/json.
 const maxDepth = 9_999
 
-// kind is the type of a JSON value, or says that there is none.
 type kind uint8
 
 const (
@@ -29,7 +28,6 @@ const (
 	object
 )
 
-// String names the kind as an error message does.
 func (k kind) String() string {
 	return [...]string{"missing", "null", "a boolean", "a number", "not a finite number", "a string", "an array", "an object"}[k]
 }
@@ -45,7 +43,6 @@ type scanner struct {
 	reason string
 }
 
-// fail notes the fault and returns -1.
 func (s *scanner) fail(at int, reason string) int {
 	s.at, s.reason = at, reason
 	return -1
@@ -77,7 +74,6 @@ func (s *scanner) space(i int) int {
 	return i
 }
 
-// end checks that nothing but white space follows.
 func (s *scanner) end(i int) int {
 	switch i = s.space(i); s.peek(i) {
 	case '{':
@@ -197,7 +193,6 @@ func (s *scanner) codeUnit(i int) rune {
 	return rune(x>>12&0xf000 | x>>8&0x0f00 | x>>4&0x00f0 | x&0x000f)
 }
 
-// value skips the value at i and returns its kind.
 func (s *scanner) value(i int) (kind, int) {
 	s.nest = s.nest[:0]
 	k, i := s.open(i)

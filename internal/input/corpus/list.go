@@ -20,23 +20,19 @@ import (
 // MaxFiles is how many files a corpus can hold. The names of documents have 24 bits for the number of a file.
 const MaxFiles = 1 << 24
 
-// File is one input file.
 type File struct {
 	// Path opens the file. It is relative if the input was. Its bytes have no particular encoding.
 	Path string
 	// Name stands for the file in the names of documents. It is the path relative to the fixed part of the
 	// input, with slashes, without .gz or .zst. It is unique in the list.
 	Name string
-	// Size is the length on disk in bytes.
 	Size int64
 	// Generation changes when the content does, see [storage.Info]. It is empty if it is unknown.
 	Generation string
 	// Identity is the same for all paths to the file on this machine.
-	Identity Identity
-	// Compression is how the content is stored, whatever the name of the file.
+	Identity    Identity
 	Compression Compression
-	// Format says how the content holds documents.
-	Format Format
+	Format      Format
 	// CR says that the lines of a plain file end with a carriage return alone. That of a compressed file is found when it is read.
 	CR bool
 	// Charset is the name of the encoding of a text of records; empty for UTF-8, and for formats that tell it themselves.
@@ -46,8 +42,7 @@ type File struct {
 	Members []File
 	// Parts are where a [Parquet] file can be cut. The first is at position 0. An empty one at the end closes
 	// them.
-	Parts []Part
-	// Reference marks a file of the reference corpus, with which the input is compared.
+	Parts     []Part
 	Reference bool
 	// Unlisted marks a file that no input names, and that is of the corpus since an earlier job has read it.
 	Unlisted bool
@@ -69,7 +64,6 @@ type File struct {
 	IsArchive bool `json:",omitempty"`
 }
 
-// Listing is the result of List.
 type Listing struct {
 	// Files are sorted by input, then by path.
 	Files []File
@@ -116,17 +110,13 @@ func (l Listing) Searched(path string) (folder string, found bool, err error) {
 	}
 }
 
-// NoMatchError says which inputs match no file.
 type NoMatchError struct {
-	// Inputs are the inputs without a match, in the order given.
 	Inputs []string
 	// Folders are the Inputs that are folders of the disk.
 	Folders []string
-	// Passed are the files there that are passed over.
-	Passed PassedFiles
+	Passed  PassedFiles
 }
 
-// Error names every input without a match, and says what would match.
 func (e *NoMatchError) Error() string {
 	quoted := make([]string, len(e.Inputs))
 	for i, input := range e.Inputs {
@@ -151,7 +141,6 @@ func (e *NoMatchError) Error() string {
 // Stdin is the input that stands for the standard input. It is also the name of the file in the names of documents.
 const Stdin = "-"
 
-// Options say how to list inputs.
 type Options struct {
 	// Format is the name of the format of all files, or [AutoFormat]. Empty means AutoFormat.
 	Format string
@@ -180,20 +169,15 @@ type Options struct {
 
 // List expands inputs into files. An input is a file, a directory or a glob.
 //
-//   - A directory stands for all files below it, at any depth, whose names have an ending of the
-//     format, with or without .gz or .zst behind it. Names that start with "." and markers such as _SUCCESS are passed over.
-//     For [AutoFormat] these are files of many documents or, if there are none or these are few compared with the texts, texts and web
-//     pages. For [Text] these are all files. Symbolic links are followed.
-//   - In a glob *, ? and [a-z] match inside one path element as in
-//     [filepath.Match], and ** stands for any number of directories. As in a
-//     shell, hidden names are matched only by an element that starts with ".".
-//     A glob matches files, not directories.
+//   - A directory stands for all files below it, at any depth, whose names have an ending of the format, with or without .gz
+//     or the like. Hidden names and markers such as _SUCCESS are passed over. For [AutoFormat] these are files of many
+//     documents or, if these are few compared with the texts, texts and web pages. For [Text] these are all files.
+//   - In a glob *, ? and [a-z] match inside one path element as in [filepath.Match], and ** stands for any number of
+//     directories. Hidden names are matched only by an element that starts with ".". A glob matches files, not directories.
 //
-// Files come in the order of their inputs. A file is listed once, however many inputs match it
-// and links lead to it, and belongs to the first of these inputs. It is listed under the path that leads through the fewest links and, among several
-// such paths, under the longest name. No folder is searched twice for the same input. Files that would share
-// a Name get their whole path, with its suffix, instead. The working folders that a killed job has left are
-// skipped.
+// Files come in the order of their inputs. Symbolic links are followed. A file is listed once, and belongs to the first input
+// that matches it. It is listed under the path that leads through the fewest links and, among several such paths, under the
+// longest name. Files that would share a Name get their whole path, with its suffix, instead.
 //
 // A file that cannot be read, such as one of a compression that is not read, is in Unread. The error is a [NoMatchError] if inputs match
 // nothing. It is also an error if no file can be read, if there are more than [MaxFiles] files, if a storage fails, if a folder is a table
@@ -253,7 +237,6 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	return listing, err
 }
 
-// complete fills in the files of a listing. It is an error if none can be read.
 func (l *lister) complete(listing *Listing, files []File, inputs []string) error {
 	read, unread := CutUnread(files)
 	switch {
@@ -269,7 +252,6 @@ func (l *lister) complete(listing *Listing, files []File, inputs []string) error
 	return nil
 }
 
-// CutUnread divides files into those that can be read and those that cannot.
 func CutUnread(files []File) (read, unread []File) {
 	isUnread := func(f File) bool { return f.Fault != "" }
 	if !slices.ContainsFunc(files, isUnread) {
@@ -285,7 +267,6 @@ func CutUnread(files []File) (read, unread []File) {
 	return read, unread
 }
 
-// Unreadable returns the error of some files none of which can be read.
 func Unreadable(files []File) error {
 	more := ""
 	if n := len(files) - 1; n > 0 {
@@ -294,7 +275,6 @@ func Unreadable(files []File) error {
 	return fmt.Errorf("%s: %s%s", files[0].Path, files[0].Fault, more)
 }
 
-// distinct returns each file once, as its first candidate.
 func (l *lister) distinct(candidates []*candidate) []File {
 	files := make([]File, 0, len(candidates))
 	met := make(map[Identity]int, len(candidates))

@@ -20,7 +20,6 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// lister collects the files that inputs stand for.
 type lister struct {
 	Options
 	working  string                // the working folder
@@ -34,7 +33,6 @@ type lister struct {
 	count    atomic.Int64          // the length of found, for other goroutines to read
 }
 
-// quiet is how long listing goes on before it reports progress.
 const quiet = 5 * time.Second
 
 // report calls progress from time to time, until the caller calls the function that it returns.
@@ -127,7 +125,6 @@ func linksTo(path string) (int, error) {
 	return 1, nil
 }
 
-// put notes a file that is to be read.
 func (l *lister) put(c *candidate) {
 	c.absolute, c.Input = storage.AbsoluteIn(l.working, c.Path), l.input
 	c.Name, c.Below = dropCompressionSuffix(c.relative), len(c.relative)
@@ -175,7 +172,6 @@ func ReadList(path string) (string, error) {
 	return string(content), nil
 }
 
-// errLongList says that a file is too large for a list.
 var errLongList = fmt.Errorf("the list has more than %d bytes: name a list with an item on each line", MostListBytes)
 
 func readList(path string) ([]byte, error) {
@@ -258,7 +254,6 @@ func (l *lister) inStorage(ctx context.Context, input string) (matched, isFile b
 	return matched, false, nil
 }
 
-// below chooses among the files whose names match a pattern.
 func (l *lister) below(ctx context.Context, s storage.Storage, p pattern, kinds []fileKind) (matched bool, err error) {
 	start := strings.TrimSuffix(p.folder, "/") + "/"
 	if p.elements[0] == "**" {
@@ -321,7 +316,6 @@ func Reaches(input, path string) bool {
 	return len(parts) > len(fixed) && slices.Equal(parts[:len(fixed)], fixed) && matchParts(elements, parts[len(fixed):], isHidden)
 }
 
-// cutFolder cuts a name before its last part.
 func cutFolder(whole string) (folder, name string) {
 	slash := strings.LastIndexByte(whole, '/')
 	return whole[:slash], whole[slash+1:]

@@ -60,7 +60,6 @@ func (r *Reader) measure(offset int64) (length int64, err error) {
 	return length + rest, err
 }
 
-// advance goes forward to a position in the decoded stream.
 func (r *Reader) advance(position int64) error {
 	if r.stream.file.isPlain() {
 		r.carry, r.stream.Ended = r.carry[:0], false

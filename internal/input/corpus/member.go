@@ -16,7 +16,6 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// Member says where a file is in an archive of tar or zip.
 type Member struct {
 	// Archive is the path of the archive, ArchiveSize its length on disk, and Of its name among the inputs.
 	Archive     string
@@ -25,8 +24,7 @@ type Member struct {
 	// Packing says how the archive holds the file: Stored bytes from Start on, in the archive or in what that is decoded to.
 	Packing       Packing
 	Start, Stored int64
-	// Compression is how the whole archive is stored.
-	Compression Compression
+	Compression   Compression
 	// Sum is the CRC-32 that a zip archive has of the file.
 	Sum uint32
 	// Fault says what is wrong with the archive behind the file, if something is.
@@ -35,7 +33,6 @@ type Member struct {
 	head []byte // the beginning of a file in a compressed archive, while it is inspected
 }
 
-// Packing is how an archive holds a file.
 type Packing uint8
 
 const (
@@ -53,7 +50,6 @@ func (f *File) isSeekable() bool { return f.Member == nil || f.Member.Packing ==
 // IsSequential reports whether the file is within a compressed archive, which is read from its beginning.
 func (f *File) IsSequential() bool { return f.Member != nil && f.Member.Packing == InStream }
 
-// archive returns the archive that the file is in, as a file that can be opened.
 func (f *File) archive() *File {
 	return &File{Path: f.Member.Archive, Size: f.Member.ArchiveSize, Generation: f.Generation, Compression: f.Member.Compression, IsArchive: true}
 }
@@ -66,7 +62,6 @@ func (f *File) StoredSize() int64 {
 	return f.Size
 }
 
-// memberFile is a file of an archive as a file of a storage.
 type memberFile struct {
 	storage.File // the archive
 	file         *File
@@ -75,7 +70,6 @@ type memberFile struct {
 // errOutOfOrder is the error of a read from the middle of a file that can only be read from its beginning.
 var errOutOfOrder = errors.New("the file is compressed in its archive, and can only be read from its beginning: unpack the archive")
 
-// ReadAt reads a range.
 func (m *memberFile) ReadAt(p []byte, offset int64) (int, error) {
 	if !m.file.isSeekable() {
 		return 0, errOutOfOrder
@@ -83,7 +77,6 @@ func (m *memberFile) ReadAt(p []byte, offset int64) (int, error) {
 	return io.NewSectionReader(m.File, m.file.Member.Start, m.file.Member.Stored).ReadAt(p, offset)
 }
 
-// ReadRanges reads several ranges.
 func (m *memberFile) ReadRanges(ranges []storage.Range) iter.Seq2[int, error] {
 	moved := slices.Clone(ranges)
 	for i := range moved {
@@ -100,7 +93,6 @@ func (m *memberFile) ReadRanges(ranges []storage.Range) iter.Seq2[int, error] {
 	return m.File.ReadRanges(moved)
 }
 
-// From returns the bytes of the file from an offset on.
 func (m *memberFile) From(offset int64) io.ReadCloser {
 	member := m.file.Member
 	if member.Packing == InStream || member.Packing == Deflated && offset > 0 {
@@ -123,7 +115,6 @@ func (m *memberFile) From(offset int64) io.ReadCloser {
 // left early costs its connection.
 const smallMember = 1 << 20
 
-// stored returns a stream of the archive. Length bytes of it are wanted.
 func (m *memberFile) stored(from, length int64) io.ReadCloser {
 	if storage.Scheme(m.file.Member.Archive) == "" || length > smallMember {
 		return m.File.From(from)
@@ -131,7 +122,6 @@ func (m *memberFile) stored(from, length int64) io.ReadCloser {
 	return io.NopCloser(bufio.NewReaderSize(io.NewSectionReader(m.File, from, length), int(length)))
 }
 
-// Stat describes the file as it is now.
 func (m *memberFile) Stat() (storage.Info, error) {
 	info, err := m.File.Stat()
 	if err != nil {
@@ -156,7 +146,6 @@ func withFault(content io.Reader, message string) io.Reader {
 	return io.MultiReader(content, failing{&Fault{Message: message, Last: true}})
 }
 
-// inflater decodes a file of a zip archive, and after Reset another one.
 type inflater interface {
 	io.Reader
 	flate.Resetter
@@ -174,7 +163,6 @@ type inflatedMember struct {
 	want      uint32
 }
 
-// Close gives the inflater back.
 func (d *inflatedMember) Close() error {
 	if d.content != nil {
 		inflaters.Put(d.content)
@@ -204,13 +192,11 @@ func (d *inflatedMember) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cursor goes forward through a compressed archive.
 type cursor struct {
 	stream Stream
 	fault  error // met on the way
 }
 
-// seek makes a file of the archive the next one to be read.
 func (c *cursor) seek(file *File, window int64) error {
 	archive := file.archive()
 	if c.stream.handle == nil || c.stream.file.Path != archive.Path || c.stream.Position() > file.Member.Start {
@@ -238,7 +224,6 @@ func (c *cursor) read(p []byte) (int, error) {
 	return n, err
 }
 
-// member returns the content of the file that the cursor is before.
 func (c *cursor) member(of *Member) io.ReadCloser {
 	return io.NopCloser(withFault(io.LimitReader(readerFunc(c.read), of.Stored), of.Fault))
 }

@@ -13,14 +13,12 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// PassedFiles are files of searched folders that are passed over.
 type PassedFiles struct {
 	// Counts counts them by the reason: one of those in brackets, or the ending of the name, which no format takes.
 	Counts map[string]int64
 	// Examples has the first file, in the order of paths, of each reason.
 	Examples map[string]string
-	// Matched has the patterns of Include and Exclude that match a file.
-	Matched map[string]bool
+	Matched  map[string]bool
 }
 
 // The reasons to pass a file over that do not follow from the ending of its name.
@@ -63,10 +61,8 @@ func reasonOf(parts ...string) string {
 	return ""
 }
 
-// passed is a file that is passed over.
 type passed struct{ reason, name string }
 
-// pass notes that a file is passed over.
 func (l *lister) pass(c *candidate, reason string) {
 	at := cmp.Or(c.absolute, storage.AbsoluteIn(l.working, c.Path))
 	l.passed[at] = passed{reason, cmp.Or(c.relative, c.Path)}
@@ -89,7 +85,6 @@ func (l *lister) passedFiles() PassedFiles {
 	return sum
 }
 
-// ending returns the reason of a file whose ending no format takes.
 func (p PassedFiles) ending(name string) string {
 	ending := nameEnding(name)
 	const longest, letters = 12, "abcdefghijklmnopqrstuvwxyz0123456789_-"
@@ -131,7 +126,6 @@ type fileKind struct {
 	guesses func(name string) bool
 }
 
-// kinds returns which files a folder may stand for.
 func (l *lister) kinds() []fileKind {
 	var all []fileKind
 	if wanted, isFormat := ParseFormat(l.Format); isFormat {
@@ -165,13 +159,11 @@ func (l *lister) kinds() []fileKind {
 // readme is the name of the page that describes a folder of data.
 const readme = "README.md"
 
-// isUnknown reports whether the name of a file tells nothing of its content.
 func isUnknown(name string) bool {
 	_, known := nameFormat(name)
 	return !known && !isArchiveName(name)
 }
 
-// isArchiveName reports whether a file of that name may be an archive of tar or zip.
 func isArchiveName(name string) bool {
 	return slices.Contains([]string{".tar", ".tgz", ".txz", ".tbz2", ".zip", ".wacz"}, nameEnding(name))
 }
@@ -244,7 +236,6 @@ func (l *lister) ofKnownTypes(inspected []*candidate) []*candidate {
 	})
 }
 
-// putSide notes a file that describes others.
 func (l *lister) putSide(c *candidate) {
 	l.pass(c, sideFile)
 	if c.Member == nil {
@@ -256,7 +247,6 @@ func (l *lister) putSide(c *candidate) {
 // fewData is how many times as many texts as files of data make a folder one of texts, if they are larger, too.
 const fewData = 10
 
-// kindOf returns the kind that counts.
 func (l *lister) kindOf(found []*candidate, kinds []fileKind) fileKind {
 	files, bytes := make([]int, len(kinds)), make([]int64, len(kinds))
 	for i, kind := range kinds {
@@ -283,7 +273,6 @@ func (l *lister) kindOf(found []*candidate, kinds []fileKind) fileKind {
 	return kinds[0]
 }
 
-// size returns the length of the file, 0 if it is not known.
 func (c *candidate) size() int64 {
 	if c.listed.Name != "" || c.Member != nil {
 		return max(c.listed.Size, c.Size)
@@ -379,7 +368,6 @@ func logOf(parts []string) *tableLog {
 	return nil
 }
 
-// refusal is the error of a table. File is a file of its log.
 func (t *tableLog) refusal(table string) error {
 	return fmt.Errorf("%s is a table of %s, which also has files that are no longer part of it: export the current snapshot with "+t.export+", and name that",
 		table, t.name, table)

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"math"
-
-	"mirrorbeam.dev/internal/input/inflate"
 )
 
 const (
@@ -31,7 +29,6 @@ const (
 	ByteOrderMark = "\xef\xbb\xbf"
 )
 
-// Limits bound what a Reader holds in memory.
 type Limits struct {
 	// Line is the length of the longest line in bytes, without its newline. Longer lines become rejects and
 	// are not held. Limits below 16 count as 16.
@@ -40,8 +37,6 @@ type Limits struct {
 	IsOfMemory bool
 	// Window is the largest zstd window in bytes, see [Stream.Reset].
 	Window int64
-	// Workers decode the members of compressed files side by side. Nil stands for none.
-	Workers *inflate.Workers
 	// Ahead opens the files; nil: nothing is read ahead.
 	Ahead *Ahead
 	// Expand, if it is not nil, is called with the number of bytes that were decoded of a compressed file. Next returns its error.
@@ -57,7 +52,6 @@ type Limits struct {
 	HoldWindow func() (release func(), err error)
 }
 
-// Setting returns the name of the setting that Line follows from.
 func (l Limits) Setting() string {
 	if l.IsOfMemory {
 		return "memory"
@@ -65,9 +59,8 @@ func (l Limits) Setting() string {
 	return "max_document"
 }
 
-// Stream returns a stream within the limits.
 func (l Limits) Stream() Stream {
-	return Stream{Workers: l.Workers, Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
+	return Stream{Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
 }
 
 // Reader reads one stretch at a time as batches of whole lines. It is not for concurrent use.
@@ -85,7 +78,6 @@ type Reader struct {
 	skips   bool   // the current line belongs to the stretch before
 }
 
-// NewReader returns a reader without a file.
 func NewReader(limits Limits) *Reader {
 	const most = math.MaxInt - 1
 	return &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine, stream: limits.Stream()}
@@ -144,7 +136,6 @@ func (r *Reader) begin() (err error) {
 	return r.skipMark()
 }
 
-// skipMark skips a byte order mark at the start of the file.
 func (r *Reader) skipMark() (err error) {
 	r.carry, err = r.stream.Fill(r.carry, len(ByteOrderMark))
 	if bytes.HasPrefix(r.carry, []byte(ByteOrderMark)) {
@@ -214,7 +205,6 @@ func (r *Reader) lastNewline(data []byte, offset int64) int {
 	return bytes.LastIndexByte(data, r.newline)
 }
 
-// batch returns data and the rejects so far.
 func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	if len(data) == 0 && len(r.stream.Rejects) == 0 {
 		return Batch{}, r.stream.End()
@@ -224,14 +214,12 @@ func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	return b, nil
 }
 
-// lastLine returns the last line of the stream, which has no newline.
 func (r *Reader) lastLine(offset int64, line []byte) (Batch, error) {
 	b, err := r.batch(offset, line)
 	b.IsCut = r.stream.IsCut && len(line) > 0
 	return b, err
 }
 
-// rejectLine skips a line that is too long. Data is the start of the line.
 func (r *Reader) rejectLine(offset int64, data []byte) (Batch, error) {
 	length := int64(len(data))
 	index := len(r.stream.Rejects)

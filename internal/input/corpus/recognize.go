@@ -14,7 +14,6 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// headBytes is how many bytes of the decoded content show the format.
 const headBytes = 512
 
 // formatOf tells the format of a file by the first bytes of its content. Where these do not show it, the name does, and
@@ -60,7 +59,6 @@ func formatOf(name string, head []byte, guess Format) Format {
 	return guess
 }
 
-// mayBegin reports whether a file of the format may begin with head.
 func (f Format) mayBegin(head []byte) bool {
 	d := f.Definition()
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte(ByteOrderMark)), " \t\r\n")
@@ -73,7 +71,6 @@ func (f Format) mayBegin(head []byte) bool {
 	return isText(head)
 }
 
-// BeginsObject reports whether a text begins with an object of JSON.
 func BeginsObject(text []byte) bool {
 	inner, isObject := bytes.CutPrefix(text, []byte("{"))
 	inner = bytes.TrimLeft(inner, " \t\r\n")
@@ -105,7 +102,6 @@ func isProse(name string) bool {
 	return slices.Contains([]string{".txt", ".text", ".log", ".jl"}, nameEnding(name))
 }
 
-// nameFormat tells the format of a file by its name, which may end in .gz and the like.
 func nameFormat(name string) (f Format, known bool) {
 	ending := nameEnding(name)
 	i := slices.IndexFunc(definitions[:], func(d *Definition) bool { return d != nil && slices.Contains(d.Endings, ending) })
@@ -134,7 +130,6 @@ func isForeignCompression(name string) bool {
 		isKnownEnding(inner)
 }
 
-// isKnownEnding reports whether files of a known format have names with the ending.
 func isKnownEnding(ending string) bool {
 	return slices.ContainsFunc(registered, func(d *Definition) bool { return slices.Contains(d.Endings, strings.ToLower(ending)) })
 }

@@ -4,9 +4,7 @@ package corpus
 // including, End. Of a plain file of lines it has the lines whose first byte is in that range, of Parquet
 // the rows, of a [Group] the files. Any other file is read whole: Start is 0, and End is its size on disk.
 type Stretch struct {
-	// File is the number of the file: its index in the list.
-	File int
-	// Start and End are positions of documents.
+	File       int
 	Start, End int64
 }
 
@@ -79,10 +77,8 @@ func Splits(files []File, target int64) []Split {
 	return splits
 }
 
-// mostFiles returns how many of all files a split has at most.
 func mostFiles(all int) int { return max(splitFiles, all/manySplits) }
 
-// countFiles returns the number of files, also in groups.
 func countFiles(files []File) int {
 	count := 0
 	for i := range files {
@@ -108,13 +104,11 @@ func cut(number int, size, target int64) []Split {
 	return splits
 }
 
-// IsCut reports whether the file can be cut at any byte.
 func (f *File) IsCut() bool { return f.isPlain() && f.Format.IsLines() }
 
 // isPlain reports whether the stored bytes are the decoded ones, so that reading can begin anywhere.
 func (f *File) isPlain() bool { return f.Compression == None && f.Charset == "" && f.isSeekable() }
 
-// sized is a stretch with about the given number of bytes of text.
 type sized struct {
 	Stretch
 	size int64
@@ -185,7 +179,6 @@ func (f *File) LeastTextSize() (sum int64) {
 	return sum
 }
 
-// Whole returns the stretch of the whole file. Number is the number of the file.
 func (f *File) Whole(number int) Stretch {
 	s := Stretch{File: number, End: f.Size}
 	switch {

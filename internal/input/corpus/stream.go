@@ -15,10 +15,6 @@ import (
 // Stream reads the decoded content of a file of the corpus. The zero Stream has no file. It is not for
 // concurrent use.
 type Stream struct {
-	// Workers decode the members of a compressed file side by side. Nil stands for none. They must be set before
-	// the first file.
-	Workers *inflate.Workers
-	// Ahead opens the files; nil: nothing is read ahead.
 	Ahead *Ahead
 	// Expand, if it is not nil, gets the number of bytes that were decoded of a compressed file.
 	Expand func(bytes int64) error
@@ -85,7 +81,7 @@ func (s *Stream) inCharset() io.Reader {
 // inArchive goes to a file of a compressed archive, and keeps the archive open for the next one.
 func (s *Stream) inArchive(file *File, window int64) (io.ReadCloser, error) {
 	if s.cursor == nil {
-		s.cursor = &cursor{stream: Stream{Workers: s.Workers, Expand: s.Expand, hold: s.hold, holdWindow: s.holdWindow}}
+		s.cursor = &cursor{stream: Stream{Expand: s.Expand, hold: s.hold, holdWindow: s.holdWindow}}
 	}
 	if err := s.cursor.seek(file, window); err != nil {
 		return nil, err
@@ -93,7 +89,6 @@ func (s *Stream) inArchive(file *File, window int64) (io.ReadCloser, error) {
 	return s.cursor.member(file.Member), nil
 }
 
-// readerFunc is an io.Reader.
 type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
@@ -150,7 +145,6 @@ func (f *File) reopen() (storage.File, error) {
 	return handle, nil
 }
 
-// decode sets the decoder up for the compression of the file.
 func (s *Stream) decode(file File, window int64) error {
 	if file.Compression == None {
 		s.inflated, s.decoded = nil, s.stored
@@ -164,7 +158,8 @@ func (s *Stream) decode(file File, window int64) error {
 		s.decoders[file.Compression] = s.inflated
 	}
 	s.decoded = s.inflated
-	if err := s.inflated.Reset(s.stored, inflate.Options{Size: file.Size, Window: window, Workers: s.Workers, HoldWindow: s.holdWindow}); err != nil {
+	options := inflate.Options{Size: file.Size, Window: window, HoldWindow: s.holdWindow}
+	if err := s.inflated.Reset(s.stored, options); err != nil {
 		return err
 	}
 	return s.checkHead()
@@ -190,7 +185,6 @@ func (s *Stream) readyWindow() error {
 	return s.inflated.HoldWindow()
 }
 
-// next reads decoded bytes.
 func (s *Stream) next(p []byte) (n int, err error) {
 	switch {
 	case len(s.head) > 0:
@@ -204,7 +198,6 @@ func (s *Stream) next(p []byte) (n int, err error) {
 	return s.decoded.Read(p)
 }
 
-// Position returns the position of the next byte in the decoded stream.
 func (s *Stream) Position() int64 { return s.position }
 
 // Member returns where in the stored file the gzip member or zstd frame begins that the bytes of the last Read come from. No
@@ -273,7 +266,6 @@ func (s *Stream) Fill(data []byte, size int) ([]byte, error) {
 	return data, nil
 }
 
-// seek goes to another position of a plain file.
 func (s *Stream) seek(position int64) {
 	s.stored.Close() // a close after reads loses nothing
 	s.stored = s.handle.From(position)
@@ -296,7 +288,6 @@ func (f *File) End(handle storage.File) error {
 	return io.EOF
 }
 
-// runAgain is the advice for a file that has changed.
 const runAgain = "run the job again when nobody writes to the file"
 
 func (f *File) checkUnchanged(info storage.Info) error {
@@ -309,20 +300,16 @@ func (f *File) checkUnchanged(info storage.Info) error {
 	return nil
 }
 
-// changedError says that a file changed while the job ran.
 type changedError struct{ message string }
 
-// Error returns the message.
 func (e *changedError) Error() string { return e.message }
 
-// Is reports whether the error is [storage.ErrChanged].
 func (e *changedError) Is(target error) bool { return target == storage.ErrChanged }
 
 func changed(f *File, how string) error {
 	return &changedError{fmt.Sprintf("read input %s: the file changed while the job ran: %s: %s", f.Path, how, runAgain)}
 }
 
-// resized returns the error for a file that is shorter or longer than when it was listed.
 func (f *File) resized(size int64) error {
 	return changed(f, fmt.Sprintf("it had %d bytes when it was listed and now has %d", f.Size, size))
 }
@@ -341,7 +328,6 @@ func (s *Stream) Close() error {
 	return s.closeFile()
 }
 
-// closeFile closes the current file, if any.
 func (s *Stream) closeFile() error {
 	if s.handle == nil {
 		return nil

@@ -31,7 +31,6 @@ func init() {
 	})
 }
 
-// copyArrow copies rows of a file.
 func copyArrow(file *corpus.File, limits corpus.Limits, out io.Writer, rows corpus.RowCopy) (copied int64, err error) {
 	err = withArrow(file, limits, func(r *arrowfile.Reader) (err error) {
 		if limits.HoldWindow != nil {
@@ -42,14 +41,13 @@ func copyArrow(file *corpus.File, limits corpus.Limits, out io.Writer, rows corp
 			defer release()
 		}
 		if copied, err = r.Copy(out, rows); err != nil {
-			err = fmt.Errorf("copy rows of %s: %w", file.Path, withSmallerBatches(err))
+			err = fmt.Errorf("copy rows of %s: %w", file.Path, err)
 		}
 		return err
 	})
 	return copied, err
 }
 
-// withArrow opens a file for what use does.
 func withArrow(file *corpus.File, limits corpus.Limits, use func(*arrowfile.Reader) error) error {
 	handle, err := limits.Ahead.Open(file)
 	if err != nil {
@@ -64,15 +62,6 @@ func withArrow(file *corpus.File, limits corpus.Limits, use func(*arrowfile.Read
 	return use(r)
 }
 
-// withSmallerBatches says what helps against batches that take too much memory.
-func withSmallerBatches(err error) error {
-	if _, is := errors.AsType[*arrowfile.BatchError](err); is {
-		return fmt.Errorf("%w: give a --memory of twice what it takes and 64 MiB, or rewrite the file with smaller batches", err)
-	}
-	return err
-}
-
-// arrowFile is an open file with the wanted columns.
 type arrowFile struct {
 	handle storage.File
 	*arrowfile.Reader
@@ -81,32 +70,26 @@ type arrowFile struct {
 }
 
 // openArrow opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the features.
-func openArrow(file *corpus.File, wanted corpus.Wanted, limits corpus.Limits) (*arrowFile, error) {
-	handle, err := limits.Ahead.Open(file)
+func openArrow(file *corpus.File, wanted corpus.Wanted, limits corpus.Limits) (_ *arrowFile, err error) {
+	a := &arrowFile{}
+	if a.handle, err = limits.Ahead.Open(file); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close())
+		}
+	}()
+	if a.Reader, err = arrowfile.Open(a.handle, file.StoredSize(), limits.Memory); err != nil {
+		return nil, err
+	}
+	there, header, err := choose(a.Reader, &wanted.Fields)
 	if err != nil {
 		return nil, err
 	}
-	a := &arrowFile{handle: handle}
-	if a.Reader, err = arrowfile.Open(handle, file.StoredSize(), limits.Memory); err == nil {
-		err = a.choose(&wanted.Fields)
-	}
-	if err != nil {
-		return nil, errors.Join(err, a.close())
-	}
-	return a, nil
-}
-
-// isFar reports whether each read of a file is a request.
-func isFar(file *corpus.File) bool { return storage.Scheme(file.Path) != "" }
-
-// choose finds the wanted columns.
-func (a *arrowFile) choose(fields *corpus.Fields) error {
-	there, header, err := choose(a.Reader, fields)
-	if err == nil {
-		a.header = header
-		a.columns, err = a.Columns(there...)
-	}
-	return err
+	a.header = header
+	a.columns, err = a.Columns(there...)
+	return a, err
 }
 
 func (a *arrowFile) close() error {
@@ -127,8 +110,8 @@ func arrowParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file.Path, err)
 	}
-	defer a.close() // a close after reads loses nothing
-	if isFar(file) {
+	defer a.close()                      // a close after reads loses nothing
+	if storage.Scheme(file.Path) != "" { // each read of it is a request
 		return nil, nil
 	}
 	parts := []corpus.Part{{}}
@@ -149,7 +132,6 @@ func arrowParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error) 
 	}
 }
 
-// arrowSource reads batches.
 type arrowSource struct {
 	wanted  corpus.Wanted
 	limits  corpus.Limits
@@ -162,7 +144,6 @@ type arrowSource struct {
 	isOver  bool
 }
 
-// Reset goes on to other batches.
 func (s *arrowSource) Reset(file corpus.File, stretch corpus.Stretch) (err error) {
 	if err := s.Close(); err != nil {
 		return err
@@ -174,7 +155,6 @@ func (s *arrowSource) Reset(file corpus.File, stretch corpus.Stretch) (err error
 	return nil
 }
 
-// Next reads rows of one batch. If a batch is damaged, a reject stands for it.
 func (s *arrowSource) Next(buffer []byte) (corpus.Batch, error) {
 	b := corpus.Batch{File: s.stretch.File, Format: corpus.Arrow, Header: s.file.header}
 	for !s.isOver {
@@ -230,7 +210,7 @@ func (s *arrowSource) advance() (*corpus.Reject, error) {
 		return &reject, nil
 	}
 	if err != nil {
-		err = fmt.Errorf("read input %s: %w", s.input.Path, withSmallerBatches(err))
+		err = fmt.Errorf("read input %s: %w", s.input.Path, err)
 	}
 	return nil, err
 }
@@ -257,7 +237,6 @@ func (s *arrowSource) lost(first, rows int64, err error) corpus.Reject {
 	return corpus.Reject{Position: first, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", first, rows, err), Damage: true}
 }
 
-// drop gives up the batch.
 func (s *arrowSource) drop() {
 	if s.batch = nil; s.release != nil {
 		s.release()
@@ -265,7 +244,6 @@ func (s *arrowSource) drop() {
 	}
 }
 
-// Close closes the current file.
 func (s *arrowSource) Close() error {
 	s.drop()
 	if s.file == nil {

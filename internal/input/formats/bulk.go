@@ -28,13 +28,11 @@ func init() {
 // bulkAction matches the line of an action. One that deletes has no document.
 var bulkAction = regexp.MustCompile(`^\{\s*"(index|create|update|delete)"\s*:\s*\{[^{}]*\}\s*\}\s*\r?\n`)
 
-// documentIn returns the line of the document in a record.
 func documentIn(record []byte) []byte {
 	_, document, _ := bytes.Cut(record, []byte("\n"))
 	return document
 }
 
-// bulkFraming cuts a file into pairs of lines.
 type bulkFraming struct {
 	skips bool // the current line is the rest of a reject
 }
@@ -44,7 +42,6 @@ func (f *bulkFraming) begin(_ *framedSource, content []byte) (header []byte, use
 	return nil, len(content) - len(bytes.TrimPrefix(content, []byte(corpus.ByteOrderMark))), nil
 }
 
-// frame finds the pairs in data.
 func (f *bulkFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end int) {
 	start := s.start(data)
 	for end < len(data) {

@@ -71,7 +71,6 @@ func (c *csvFraming) begin(s *framedSource, content []byte) (header []byte, used
 	return header, len(content) - len(data) + end, nil
 }
 
-// frame finds the records in data.
 func (c *csvFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end int) {
 	start := s.start(data)
 	if c.skips {
@@ -121,7 +120,6 @@ func (c *csvFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end i
 	return end
 }
 
-// isEmptyLine reports whether a record is an empty line, which is no record.
 func isEmptyLine(record []byte) bool {
 	return len(bytes.TrimSuffix(bytes.TrimSuffix(record, []byte("\n")), []byte("\r"))) == 0
 }
@@ -141,14 +139,12 @@ func (d *dialect) lineEnd(data []byte, isAll bool) byte {
 	}
 }
 
-// csvAnnotator adds cells before the line end of a record.
 type csvAnnotator struct {
 	decoder *csvDecoder
 	dialect        // of a file with the header
 	clash   string // one of [corpus.AnnotationFields] that the header names
 }
 
-// reset goes on to another header, if it is another.
 func (c *csvAnnotator) reset(header []byte) {
 	if c.comma != 0 && bytes.Equal(header, c.decoder.header) {
 		return
@@ -174,7 +170,6 @@ func (c *csvAnnotator) Record(b, record []byte, a corpus.Annotation) []byte {
 	return c.append(b, record, []string{a.Cluster, strconv.FormatInt(a.Size, 10), strconv.FormatBool(a.Kept), a.KeptID})
 }
 
-// append appends a record with more cells.
 func (c *csvAnnotator) append(b, record []byte, cells []string) []byte {
 	c.reset(c.decoder.header)
 	content := bytes.TrimRight(record, "\r\n")

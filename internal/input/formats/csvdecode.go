@@ -10,7 +10,6 @@ import (
 	"mirrorbeam.dev/internal/input/corpus"
 )
 
-// csvDecoder takes fields out of records. It is not for concurrent use.
 type csvDecoder struct {
 	fields  corpus.Fields
 	wanted  dialect
@@ -34,7 +33,6 @@ func newCSVDecoder(w corpus.Wanted, by dialect) *csvDecoder {
 	return &csvDecoder{fields: w.Fields, wanted: by, bytes: []byte{}, found: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}} // an empty value is not nil
 }
 
-// Decode reads one record.
 func (d *csvDecoder) Decode(header, record []byte) (corpus.Record, error) {
 	if d.names == nil || !bytes.Equal(header, d.header) {
 		d.fault = d.setHeader(header)
@@ -120,7 +118,6 @@ func (d *csvDecoder) readFeatures(take func(column int) []byte) ([]corpus.Featur
 	return d.found.JSON(value)
 }
 
-// isNone reports whether a value of features is empty, or the null of JSON.
 func isNone(value []byte) bool {
 	value = bytes.TrimSpace(value)
 	return len(value) == 0 || string(value) == "null"
@@ -129,12 +126,10 @@ func isNone(value []byte) bool {
 // RepeatedName is the error of a file whose header has a wanted name twice: nobody can tell which column is meant.
 type RepeatedName string
 
-// Error names the column.
 func (r RepeatedName) Error() string {
 	return fmt.Sprintf("the header names two columns %.64q: rename one", string(r))
 }
 
-// setHeader finds the columns of the wanted fields.
 func (d *csvDecoder) setHeader(header []byte) error {
 	d.names = d.readHeader(header)
 	d.header = bytes.Clone(header)
@@ -164,7 +159,6 @@ func (d *csvDecoder) setHeader(header []byte) error {
 	return nil
 }
 
-// readHeader cuts the record that names the fields, and finds out the dialect.
 func (d *csvDecoder) readHeader(header []byte) []string {
 	d.dialect = d.wanted.in(header)
 	_, start := namedComma(header)
@@ -179,7 +173,6 @@ func (d *csvDecoder) readHeader(header []byte) []string {
 // meant.
 var errMixedEnds = errors.New("lines end with a carriage return in one place and with a line feed in another: write the file with one kind of line ends")
 
-// check returns an error unless a record has all cells, and says which flag helps.
 func (d *csvDecoder) check(record []byte) error {
 	for _, c := range d.cells {
 		switch {
@@ -278,12 +271,10 @@ func shapeOf(id []byte) string {
 	return string(form)
 }
 
-// missingField says that a file has none of the wanted fields.
 func missingField(wanted, names []string) error {
 	return corpus.MissingField(fmt.Sprintf("no field %s: there are %s", quoted(wanted), quoted(names)))
 }
 
-// quoted lists the first names.
 func quoted(names []string) string {
 	const most = 20
 	var b strings.Builder

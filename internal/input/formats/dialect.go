@@ -62,7 +62,6 @@ func namedComma(content []byte) (comma byte, begin int) {
 	return line[len(start)], min(bytes.IndexByte(content, '\n')+1, len(content))
 }
 
-// count returns how often a delimiter occurs between the cells of the first record.
 func (d dialect) count(content []byte, comma byte) (n int) {
 	isStart, isQuoted := true, false // of a cell
 	for i := 0; i < len(content); i++ {
@@ -87,7 +86,6 @@ func (d dialect) count(content []byte, comma byte) (n int) {
 	return n
 }
 
-// cell is a part of a record.
 type cell struct {
 	// begin and end are where its content is, without quotes. Next is where the delimiter or the line end behind it is,
 	// or the end of the data.
@@ -98,7 +96,6 @@ type cell struct {
 	fault     cellFault
 }
 
-// cellFault says what is wrong with a quoted cell.
 type cellFault uint8
 
 const (
@@ -190,12 +187,10 @@ func (d *dialect) endOf(data []byte, at int, newline byte) (next int, isEnd bool
 	return at, at == len(data) || data[at] == d.comma || newline != 0 && data[at] == newline
 }
 
-// isEscaped reports whether the byte behind some content is escaped.
 func (d *dialect) isEscaped(content []byte) bool {
 	return d.escape != 0 && d.escape != d.quote && isBehind(content, d.escape)
 }
 
-// isBehind reports whether content ends with an odd number of a byte.
 func isBehind(content []byte, mark byte) bool {
 	return (len(content)-len(bytes.TrimRight(content, string(rune(mark)))))%2 == 1
 }
@@ -253,7 +248,6 @@ func (d *dialect) recordEnd(data []byte, newline byte) (end int, isCut bool) {
 	}
 }
 
-// appendCells appends the cells of a record, which may lack its line end.
 func (d *dialect) appendCells(cells []cell, record []byte) []cell {
 	if record = bytes.TrimSuffix(record, []byte("\n")); len(record) > 0 {
 		record = bytes.TrimSuffix(record, []byte("\r"))
@@ -267,7 +261,6 @@ func (d *dialect) appendCells(cells []cell, record []byte) []cell {
 	}
 }
 
-// appendCell appends a cell with that content, in quotes where it needs them.
 func (d *dialect) appendCell(b []byte, content string) []byte {
 	if d.escape != 0 && d.escape != d.quote {
 		mark := string(rune(d.escape))

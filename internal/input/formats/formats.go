@@ -41,28 +41,37 @@ func Prepare(ctx context.Context, files []corpus.File, wanted corpus.Wanted) ([]
 // Cut looks up where files can be cut that are not cut at lines. A file that cannot be read, or does not have the wanted fields, gets its
 // Fault.
 func Cut(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(opened)
-	for i := range files {
+	return eachOf(ctx, len(files), func(i int) (err error) {
 		file := &files[i]
 		parts := file.Format.Definition().Parts
 		if parts == nil || file.Unlisted || file.Recalled {
-			continue
+			return nil
 		}
-		group.Go(func() (err error) {
-			if ctx.Err() == nil {
-				if file.Parts, err = parts(file, wanted); corpus.IsOfFile(err) {
-					file.Fault, err = corpus.FaultText(file.Path, err), nil
-				}
-			}
-			return err
-		})
-	}
-	return group.Wait()
+		if file.Parts, err = parts(file, wanted); corpus.IsOfFile(err) {
+			file.Fault, err = corpus.FaultText(file.Path, err), nil
+		}
+		return err
+	})
 }
 
 // opened is how many files are opened at a time. Each waits for the disk or the network.
 const opened = 64
+
+// eachOf looks at a number of files side by side, until one has an error. It returns the error of the context, or of the first
+// file that has one.
+func eachOf(ctx context.Context, files int, look func(i int) error) error {
+	group, going := errgroup.WithContext(ctx)
+	group.SetLimit(opened)
+	faults := make([]error, files)
+	for i := 0; i < files && going.Err() == nil; i++ {
+		group.Go(func() error {
+			faults[i] = look(i)
+			return faults[i]
+		})
+	}
+	_ = group.Wait() // its error is one of the faults
+	return cmp.Or(ctx.Err(), cmp.Or(faults...))
+}
 
 // Reader reads stretches of files of any format. It is a [corpus.Source], except that its files may differ in
 // their formats.
@@ -73,12 +82,10 @@ type Reader struct {
 	current corpus.Source
 }
 
-// NewReader returns a reader without a file.
 func NewReader(limits corpus.Limits, wanted corpus.Wanted) *Reader {
 	return &Reader{limits: limits, wanted: wanted, sources: map[corpus.Format]corpus.Source{}}
 }
 
-// Reset goes on to another stretch.
 func (r *Reader) Reset(file corpus.File, s corpus.Stretch) error {
 	source, known := r.sources[file.Format]
 	if !known {
@@ -93,10 +100,8 @@ func (r *Reader) Reset(file corpus.File, s corpus.Stretch) error {
 	return source.Reset(file, s)
 }
 
-// Next reads the next batch of the stretch.
 func (r *Reader) Next(buffer []byte) (corpus.Batch, error) { return r.current.Next(buffer) }
 
-// Close closes the current file and frees the decoders.
 func (r *Reader) Close() error {
 	var faults []error
 	for _, source := range r.sources {
@@ -135,7 +140,6 @@ type Decoder struct {
 	folders  folderValues
 }
 
-// NewDecoder returns a decoder of records.
 func NewDecoder(wanted corpus.Wanted) *Decoder {
 	return &Decoder{wanted: wanted, decoders: map[corpus.Format]corpus.Decoder{}, folders: folderValues{fields: wanted.Fields.Others}}
 }
@@ -195,13 +199,12 @@ func (d *Decoder) readPages(content *corpus.Record) {
 	}
 	for i, field := range d.wanted.Fields.Others {
 		if d.others[i] == nil && len(content.Texts) > 0 {
-			d.others[i] = pageValue(field, content.Texts[0], content.Title)
+			d.others[i] = pageValue(field, content.Texts[0], content.Title, nil)
 		}
 	}
 	content.Texts, content.Others = d.texts, d.others
 }
 
-// probedRecords is how many records show whether a file has the wanted fields.
 const probedRecords = 1000
 
 // Probe looks for the wanted fields in the first records of some files. It returns an error, with the names
@@ -233,7 +236,6 @@ func Probe(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) erro
 	return nil
 }
 
-// probeOne is Probe for records of one text.
 func probeOne(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) error {
 	var first error
 	for _, number := range probed(len(files)) {
@@ -248,7 +250,6 @@ func probeOne(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) e
 	return first
 }
 
-// probed returns which of n files are looked into.
 func probed(n int) []int {
 	if n == 0 {
 		return nil
@@ -308,10 +309,8 @@ func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Lim
 	return fault
 }
 
-// advised is the error of a file without the wanted fields that says what to do.
 type advised string
 
-// Error returns the message.
 func (a advised) Error() string { return string(a) }
 
 // WithAdvice adds to an error of [Probe] what to do, unless it says that itself.
@@ -337,7 +336,6 @@ func adviceOn(wanted corpus.Wanted, batch *corpus.Batch, record []byte, before i
 	return fmt.Sprintf(": a record further down names it: give --skip-lines %d", before+1)
 }
 
-// noField returns the error for a file without the wanted fields.
 func noField(fields corpus.Fields, records int, names map[string]bool) error {
 	wanted := fields.Texts
 	if fields.Features != "" && !fields.Beside {
@@ -358,36 +356,18 @@ func noField(fields corpus.Fields, records int, names map[string]bool) error {
 // lines at the first records of some: a file that cannot be read, and a record further down, have their fault found
 // later.
 func Annotatable(ctx context.Context, files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(opened)
-	faults := make([]error, len(files))
 	looked := probed(len(files))
-	for i := range files {
+	return eachOf(ctx, len(files), func(i int) error {
 		if files[i].Reference || files[i].Format.IsLines() && !slices.Contains(looked, i) {
-			continue
-		}
-		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := annotatable(&files[i], i, wanted, limits); err != nil {
-				faults[i] = fmt.Errorf("%s: %w", files[i].Path, err)
-			}
 			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	for _, fault := range faults {
-		if fault != nil {
-			return fault
 		}
-	}
-	return nil
+		if err := annotatable(&files[i], i, wanted, limits); err != nil {
+			return fmt.Errorf("%s: %w", files[i].Path, err)
+		}
+		return nil
+	})
 }
 
-// annotatable looks at one file, which is the one of that number.
 func annotatable(file *corpus.File, number int, wanted corpus.Wanted, limits corpus.Limits) error {
 	definition := file.Format.Definition()
 	switch {
@@ -421,24 +401,19 @@ func annotatable(file *corpus.File, number int, wanted corpus.Wanted, limits cor
 // Cuttable looks whether stretches can be cut out of the texts of files. It is an error if a file, other than one of a reference, has a
 // format that does not allow it.
 func Cuttable(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(opened)
-	for i := range files {
+	return eachOf(ctx, len(files), func(i int) error {
 		file, definition := &files[i], files[i].Format.Definition()
 		switch {
 		case file.Reference:
 		case definition.Cuttable != nil:
-			group.Go(func() error {
-				if err := cmp.Or(ctx.Err(), definition.Cuttable(file, wanted)); err != nil {
-					return fmt.Errorf("%s: %w", file.Path, err)
-				}
-				return nil
-			})
+			if err := definition.Cuttable(file, wanted); err != nil {
+				return fmt.Errorf("%s: %w", file.Path, err)
+			}
 		case definition.Cutter == nil:
 			name, _ := file.Place(0)
-			return cmp.Or(group.Wait(), fmt.Errorf("%s: nothing can be cut out of texts of the format %v: its texts are mixed with markup; write them "+
-				"to JSON lines first", name, file.Format))
+			return fmt.Errorf("%s: nothing can be cut out of texts of the format %v: its texts are mixed with markup; "+
+				"write them to JSON lines first", name, file.Format)
 		}
-	}
-	return group.Wait()
+		return nil
+	})
 }

@@ -13,7 +13,6 @@ type framing interface {
 	frame(s *framedSource, b *corpus.Batch, data []byte) (end int)
 }
 
-// framedSource reads a file from its beginning to its end, and cuts it into records.
 type framedSource struct {
 	limits  corpus.Limits
 	format  corpus.Format
@@ -31,7 +30,6 @@ func newFramedSource(l corpus.Limits, f corpus.Format, framing framing) *framedS
 	return &framedSource{limits: l, format: f, framing: framing, stream: l.Stream()}
 }
 
-// Reset goes on to another file, and reads its header.
 func (s *framedSource) Reset(file corpus.File, stretch corpus.Stretch) (err error) {
 	if err := s.stream.Reset(file, stretch.Start, s.limits.Window); err != nil {
 		return err
@@ -82,10 +80,8 @@ func (s *framedSource) Next(buffer []byte) (corpus.Batch, error) {
 	}
 }
 
-// start returns the position of data, which ends where the stream is.
 func (s *framedSource) start(data []byte) int64 { return s.stream.Position() - int64(len(data)) }
 
-// reject adds a reject.
 func (s *framedSource) reject(position int64, message string) {
 	s.stream.Rejects = append(s.stream.Rejects, corpus.Reject{Position: position, Message: message})
 }
@@ -93,5 +89,4 @@ func (s *framedSource) reject(position int64, message string) {
 // cutShort says of the last reject that the file ends there before its content does.
 func (s *framedSource) cutShort() { s.stream.Rejects[len(s.stream.Rejects)-1].Damage = true }
 
-// Close closes the current file.
 func (s *framedSource) Close() error { return s.stream.Close() }

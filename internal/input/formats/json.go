@@ -33,7 +33,6 @@ func beginsJSON(head []byte) bool {
 	return isCut && corpus.BeginsObject(head) && bytes.IndexByte([]byte("{[,:"), line[len(line)-1]) >= 0
 }
 
-// arrayWriter writes records as an array.
 type arrayWriter struct {
 	out      corpus.Copy
 	hasBegun bool
@@ -85,13 +84,11 @@ const (
 	theEnd          // nowhere
 )
 
-// begin starts a file.
 func (j *jsonFraming) begin(_ *framedSource, content []byte) (header []byte, used int, err error) {
 	j.inArray, j.isLine, j.indent, j.lost = false, true, j.indent[:0], nothing
 	return nil, len(content) - len(bytes.TrimPrefix(content, []byte(corpus.ByteOrderMark))), nil
 }
 
-// frame finds the values in data.
 func (j *jsonFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end int) {
 	start := s.start(data)
 	for end < len(data) {
@@ -148,7 +145,6 @@ func (j *jsonFraming) tooLong(s *framedSource, position int64, length int) {
 	s.reject(position, message)
 }
 
-// malformed rejects a value.
 func (j *jsonFraming) malformed(s *framedSource, position int64, err error) {
 	where := "object that follows a comma"
 	if j.lost = anObject; j.isLine {
@@ -176,7 +172,6 @@ func (j *jsonFraming) seek(data []byte, from int) (at int, isFound bool) {
 	return at, isFound
 }
 
-// between passes what may stand between two values.
 func (j *jsonFraming) between(data []byte, at int) int {
 	for ; at < len(data); at++ {
 		switch c := data[at]; {
@@ -195,7 +190,6 @@ func (j *jsonFraming) between(data []byte, at int) int {
 	return at
 }
 
-// nextLine looks for an object that begins a line as the last value did.
 func (j *jsonFraming) nextLine(data []byte, from int) (at int, isFound bool) {
 	pattern := append(append([]byte("\n"), j.indent...), '{')
 	if n := bytes.Index(data[from:], pattern); n >= 0 {
@@ -204,7 +198,6 @@ func (j *jsonFraming) nextLine(data []byte, from int) (at int, isFound bool) {
 	return max(from, len(data)-len(pattern)+1), false
 }
 
-// nextObject looks for an object behind a comma that follows another object.
 func nextObject(data []byte, from int) (at int, isFound bool) {
 	for at = from; ; at++ {
 		n := bytes.IndexByte(data[at:], '{')

@@ -34,12 +34,10 @@ func objects(d corpus.Definition, name string) corpus.Definition {
 	return d
 }
 
-// jsonDecoder decodes objects of JSON, which have no header.
 type jsonDecoder struct{ objects *corpus.JSONDecoder }
 
 func (d jsonDecoder) Decode(_, record []byte) (corpus.Record, error) { return d.objects.Decode(record) }
 
-// jsonNames returns the names of the fields of a line, and of the fields inside them.
 func jsonNames(_ corpus.Wanted, _, line []byte) (names []string) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(line, &fields) != nil {
@@ -91,7 +89,6 @@ func listIn(content []byte, above string) (path string) {
 	return path
 }
 
-// jsonAnnotator adds fields at the end of an object.
 type jsonAnnotator struct{ keys corpus.KeyFinder }
 
 func (j *jsonAnnotator) Clash(_, line []byte) string { return j.keys.Find(line) }
@@ -108,7 +105,6 @@ func (*jsonAnnotator) Record(b, line []byte, a corpus.Annotation) []byte {
 	return append(b, line[end:]...)
 }
 
-// appendName appends a name, or null if it is empty.
 func appendName(b []byte, name string, isInteger bool) []byte {
 	switch {
 	case name == "":

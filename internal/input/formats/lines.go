@@ -18,7 +18,6 @@ func init() {
 	})
 }
 
-// lineDecoder makes a line the text of a document.
 type lineDecoder struct {
 	texts  [][]byte // further text fields stay empty
 	others [][]byte // stay nil: a line has no fields
@@ -32,7 +31,6 @@ func (d *lineDecoder) Decode(_, line []byte) (corpus.Record, error) {
 	return corpus.Record{Texts: d.texts, Others: d.others}, nil
 }
 
-// lineCutter cuts stretches out of lines.
 type lineCutter struct{}
 
 func (lineCutter) Cut(b, _, line []byte, cuts []corpus.Cut) ([]byte, error) {

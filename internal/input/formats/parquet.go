@@ -30,7 +30,6 @@ func init() {
 	})
 }
 
-// copyParquet copies rows of a file.
 func copyParquet(file *corpus.File, limits corpus.Limits, out io.Writer, rows corpus.RowCopy) (copied int64, err error) {
 	err = withParquet(file, limits.Ahead, func(p *parquetfile.File) error {
 		p.Limit(limits.Memory, limits.HoldWindow)
@@ -44,14 +43,13 @@ func copyParquet(file *corpus.File, limits corpus.Limits, out io.Writer, rows co
 			copied, err = p.Copy(out, rows.Keep)
 		}
 		if err != nil {
-			err = fmt.Errorf("copy rows of %s: %w", file.Path, withRemedy(err))
+			err = fmt.Errorf("copy rows of %s: %w", file.Path, err)
 		}
 		return err
 	})
 	return copied, err
 }
 
-// withParquet opens a file for what use does.
 func withParquet(file *corpus.File, ahead *corpus.Ahead, use func(*parquetfile.File) error) error {
 	handle, err := ahead.Open(file)
 	if err != nil {
@@ -88,34 +86,28 @@ type parquetFile struct {
 }
 
 // openParquet opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the features.
-func openParquet(file *corpus.File, wanted corpus.Wanted, ahead *corpus.Ahead) (*parquetFile, error) {
-	handle, err := ahead.Open(file)
-	if err != nil {
+func openParquet(file *corpus.File, wanted corpus.Wanted, ahead *corpus.Ahead) (_ *parquetFile, err error) {
+	p := &parquetFile{}
+	if p.handle, err = ahead.Open(file); err != nil {
 		return nil, err
 	}
-	p := &parquetFile{handle: handle}
-	if err := p.open(file.Size, wanted); err != nil {
-		handle.Close() // a close after reads loses nothing
+	defer func() {
+		if err != nil {
+			p.handle.Close() // a close after reads loses nothing
+		}
+	}()
+	if p.File, err = parquetfile.Open(p.handle, file.Size); err != nil {
 		return nil, err
-	}
-	return p, nil
-}
-
-// open reads the footer and chooses the columns.
-func (p *parquetFile) open(size int64, wanted corpus.Wanted) (err error) {
-	if p.File, err = parquetfile.Open(p.handle, size); err != nil {
-		return err
 	}
 	there, header, err := choose(p.File, &wanted.Fields)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p.there, p.header = len(there), header
 	p.columns, err = p.Columns(there...)
-	return err
+	return p, err
 }
 
-// columnar is a file of columns.
 type columnar interface {
 	Field(path string) (parquetfile.Field, error)
 }
@@ -150,7 +142,6 @@ func choose(file columnar, fields *corpus.Fields) (columns []string, header []by
 	return columns, header, nil
 }
 
-// parquetParts returns where a file can be cut: at its row groups.
 func parquetParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error) {
 	p, err := openParquet(file, wanted, nil)
 	if err != nil {
@@ -174,9 +165,8 @@ type parquetSource struct {
 	cursor *parquetfile.Cursor
 }
 
-// Reset goes on to other row groups.
 func (p *parquetSource) Reset(file corpus.File, s corpus.Stretch) (err error) {
-	if err := p.closeFile(); err != nil {
+	if err := p.Close(); err != nil {
 		return err
 	}
 	if p.file, err = openParquet(&file, p.wanted, p.limits.Ahead); err != nil {
@@ -216,7 +206,7 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 			b.Rejects = []corpus.Reject{{Position: damage.First, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", damage.First, damage.Rows, damage), Damage: true}}
 			return b, nil
 		default:
-			return b, fmt.Errorf("read input %s: %w", p.input.Path, withRemedy(err))
+			return b, fmt.Errorf("read input %s: %w", p.input.Path, err)
 		}
 	}
 	return b, p.input.End(p.file.handle)
@@ -235,15 +225,6 @@ func account(limits *corpus.Limits, data []byte) error {
 	return nil
 }
 
-// withRemedy says what helps against pages that take too much memory.
-func withRemedy(err error) error {
-	if _, is := errors.AsType[*parquetfile.PageError](err); is {
-		return fmt.Errorf("%w: give a --memory of twice what they take and 64 MiB, or rewrite the file with smaller pages", err)
-	}
-	return err
-}
-
-// framed puts rows of that many columns into a batch.
 func framed(b corpus.Batch, data []byte, columns int) corpus.Batch {
 	b.Data = data
 	for number, row := range parquetfile.Stretches(data, columns) {
@@ -259,7 +240,7 @@ func (p *parquetSource) closeCursor() {
 	}
 }
 
-func (p *parquetSource) closeFile() error {
+func (p *parquetSource) Close() error {
 	p.closeCursor()
 	if p.file == nil {
 		return nil
@@ -272,10 +253,6 @@ func (p *parquetSource) closeFile() error {
 	return nil
 }
 
-// Close closes the current file.
-func (p *parquetSource) Close() error { return p.closeFile() }
-
-// parquetDecoder takes the wanted columns out of rows.
 type parquetDecoder struct {
 	fields corpus.Fields
 	reader corpus.FeatureReader
@@ -287,7 +264,6 @@ type parquetDecoder struct {
 	features, weights [][]byte
 }
 
-// rowRest is what is left of a row, column by column.
 type rowRest struct {
 	header []byte // the forms of the columns
 	cells  []parquetfile.Cell
@@ -347,7 +323,6 @@ func (d *parquetDecoder) Decode(header, raw []byte) (r corpus.Record, err error)
 	return r, nil
 }
 
-// text returns the text in a cell. It returns nil if there is none.
 func (d *parquetDecoder) text(cell *parquetfile.Cell) []byte {
 	switch {
 	case cell == nil || cell.Len() == 0:
@@ -363,7 +338,6 @@ func (d *parquetDecoder) text(cell *parquetfile.Cell) []byte {
 	return d.joined[start:len(d.joined):len(d.joined)]
 }
 
-// form says how a Parquet file has a wanted column.
 type form byte
 
 const (
@@ -420,7 +394,6 @@ func formOf(field parquetfile.Field, ofStrings, ofNumbers form) (form, error) {
 	return absent, fmt.Errorf("field %.64q has values of the type %s: features are strings, or whole numbers, which are their hashes", field.Path, field.Type)
 }
 
-// isWhole reports whether the values of a column are whole numbers.
 func isWhole(field parquetfile.Field) bool {
 	digits, isSigned := strings.CutPrefix(strings.TrimPrefix(field.Type, "u"), "int")
 	_, err := strconv.Atoi(digits)

@@ -37,7 +37,6 @@ func splitOf(file string) []byte {
 	return nil
 }
 
-// isOnlySplit reports whether words say no other split than that one.
 func isOnlySplit(words []string, name string) bool {
 	for other, said := range splitNames {
 		if other != name && slices.ContainsFunc(words, func(word string) bool { return slices.Contains(said, word) }) {

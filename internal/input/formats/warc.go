@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"net/url"
@@ -49,7 +50,6 @@ type warcSource struct {
 	ended  bool
 }
 
-// Reset goes on to another archive.
 func (w *warcSource) Reset(file corpus.File, s corpus.Stretch) error {
 	if err := w.stream.Reset(file, s.Start, w.limits.Window); err != nil {
 		return err
@@ -64,7 +64,6 @@ func (w *warcSource) Reset(file corpus.File, s corpus.Stretch) error {
 	return nil
 }
 
-// Next reads records until they fill a batch.
 func (w *warcSource) Next(buffer []byte) (corpus.Batch, error) {
 	b := corpus.Batch{File: w.number, Format: corpus.WARC, Data: buffer[:0]}
 	for len(b.Data) < corpus.BatchBytes && !w.ended {
@@ -94,10 +93,8 @@ func (w *warcSource) Next(buffer []byte) (corpus.Batch, error) {
 	return b, nil
 }
 
-// Close closes the current archive.
 func (w *warcSource) Close() error { return w.stream.Close() }
 
-// warcDecoder takes the texts of pages out of records.
 type warcDecoder struct {
 	parser warc.Parser
 	text   pageText
@@ -131,27 +128,19 @@ func (d *warcDecoder) readOthers(r *warc.Record, title []byte) [][]byte {
 	d.others = d.others[:0]
 	for _, field := range d.fields {
 		var value []byte
-		switch field {
-		case "url":
+		switch {
+		case field == "url":
 			value = r.URL
-		case "date":
+		case field == "date":
 			value = r.Date
-		case "site":
+		case field == "site":
 			if address, err := url.Parse(string(r.URL)); err == nil {
 				value = []byte(strings.ToLower(address.Hostname()))
 			}
-		case PasswordInput:
-			value = passwordValue(r.Payload)
-		case Language:
-			value = languageValue(r.Payload, r.Languages)
-		case Markup:
-			value = markupValue(r.Payload)
-		case TitleWords:
-			value = title
-		case Canonical:
-			if value = canonicalValue(r.Payload); len(r.Location) > 0 {
-				value = destination(r)
-			}
+		case field == Canonical && len(r.Location) > 0:
+			value = destination(r)
+		default:
+			value = pageValue(field, r.Payload, title, r.Languages)
 		}
 		if len(value) == 0 {
 			value = nil
@@ -199,15 +188,12 @@ func (p *pageText) of(page webtext.Page) [][]byte {
 	return p.texts
 }
 
-// The fields that web pages have in addition to the fields of their records.
 const (
-	// PasswordInput is true if the page asks for a password.
 	PasswordInput = "password_input"
 	// Language is the code of the language of the page in ISO 639, such as "en", if the page or its archive says so.
 	Language = "language"
 	// Canonical is the address that the page names as its original, if it has a host. For a redirect it is where the redirect leads.
-	Canonical = "canonical"
-	// TitleWords is the title of the page without its numbers.
+	Canonical  = "canonical"
 	TitleWords = "title_words"
 	// Markup is a sketch of the markup of the page, see [webtext.AppendMarkup].
 	Markup = "markup_sketch"
@@ -219,29 +205,25 @@ var (
 	ArchiveFields = []string{"date", "site", "url"}
 )
 
-// markupValue returns the value of [Markup], nil if the page has hardly any.
-func markupValue(page []byte) []byte { return webtext.AppendMarkup(nil, page) }
-
-// languageValue returns the value of [Language], nil if it is not known. What a page says of itself counts more than what an
-// archive has found.
-func languageValue(page, found []byte) []byte {
-	code := webtext.Language(page)
-	if code == "" {
-		code = webtext.BaseLanguage(found)
+// pageValue returns the value of a field that a page of that title has, nil if it has none. Found are the languages that an
+// archive has found: what a page says of itself counts more.
+func pageValue(field string, page, title, found []byte) (value []byte) {
+	switch field {
+	case PasswordInput:
+		if webtext.HasPasswordInput(page) {
+			value = []byte("true")
+		}
+	case Language:
+		value = []byte(cmp.Or(webtext.Language(page), webtext.BaseLanguage(found)))
+	case Markup:
+		value = webtext.AppendMarkup(nil, page)
+	case Canonical:
+		value = webtext.Canonical(page)
+	case TitleWords:
+		value = title
 	}
-	if code == "" {
+	if len(value) == 0 {
 		return nil
 	}
-	return []byte(code)
-}
-
-// canonicalValue returns the value of [Canonical], nil if the page names none.
-func canonicalValue(page []byte) []byte { return webtext.Canonical(page) }
-
-// passwordValue returns the value of [PasswordInput], nil if the page does not ask for a password.
-func passwordValue(page []byte) []byte {
-	if webtext.HasPasswordInput(page) {
-		return []byte("true")
-	}
-	return nil
+	return value
 }

@@ -18,7 +18,6 @@ import (
 func init() {
 	corpus.Register(whole(corpus.Definition{
 		Format: corpus.Text, Name: "text", Help: "a file is a document", AllNames: true,
-		// Prose, markup and source code.
 		Endings: strings.Fields(`.txt .text .srt .vtt .md .markdown .rst .adoc .asciidoc .org .tex .rtf .log
 			.c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .cs .java .kt .kts .scala .groovy .go .rs .swift .zig .d .dart
 			.py .pyi .rb .pl .pm .php .asp .aspx .jsp .lua .r .jl .sh .bash .zsh .fish .ps1 .bat .tcl .awk .sed
@@ -63,7 +62,6 @@ func whole(d corpus.Definition) corpus.Definition {
 	return d
 }
 
-// tarWriter writes each record as a file of an archive.
 type tarWriter struct {
 	out     corpus.Copy
 	archive *tar.Writer
@@ -91,7 +89,6 @@ func (t tarWriter) Close() error {
 	return nil
 }
 
-// wholeSource reads the files of a group, one record each.
 type wholeSource struct {
 	limits corpus.Limits
 	format corpus.Format
@@ -100,13 +97,11 @@ type wholeSource struct {
 	stream corpus.Stream
 }
 
-// Reset goes on to other files of a group.
 func (w *wholeSource) Reset(file corpus.File, s corpus.Stretch) error {
 	w.group, w.rest = file, s
 	return nil
 }
 
-// Next reads files until they fill a batch.
 func (w *wholeSource) Next(buffer []byte) (corpus.Batch, error) {
 	b := corpus.Batch{File: w.rest.File, Format: w.format, Data: buffer[:0]}
 	for len(b.Data) < corpus.BatchBytes && w.rest.Start < w.rest.End {
@@ -184,7 +179,6 @@ func (w *wholeSource) read(b *corpus.Batch, file *corpus.File) error {
 	}
 }
 
-// Close closes the current file.
 func (w *wholeSource) Close() error { return w.stream.Close() }
 
 // wholeDecoder makes the content of a file the text of a document. The name of the file is its only id.
@@ -196,7 +190,6 @@ type wholeDecoder struct {
 	others    [][]byte // stay nil, but for web pages: the file has no fields
 }
 
-// Decode returns the text of a file.
 func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	if err := corpus.CheckText(content); err != nil {
 		return corpus.Record{}, err
@@ -212,31 +205,10 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	title := d.text.extractor.Title
 	if d.mediaType == "text/html" {
 		for i, field := range d.fields {
-			d.others[i] = pageValue(field, content, title)
+			d.others[i] = pageValue(field, content, title, nil)
 		}
 	}
 	return corpus.Record{Texts: texts, Others: d.others, Title: title}, nil
-}
-
-// pageValue returns the value of a field that a page of that title itself has, nil if it has none.
-func pageValue(field string, page, title []byte) []byte {
-	var value []byte
-	switch field {
-	case PasswordInput:
-		value = passwordValue(page)
-	case Language:
-		value = languageValue(page, nil)
-	case Markup:
-		value = markupValue(page)
-	case Canonical:
-		value = canonicalValue(page)
-	case TitleWords:
-		value = title
-	}
-	if len(value) == 0 {
-		return nil
-	}
-	return value
 }
 
 // isText reports whether a file may be text: it has no zero bytes, or it has the mark of UTF-16.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -49,8 +48,7 @@ func cpuTime() time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkReader compares the library's own loop with a reader without workers and one with them. MB/s are of wall
-// time, MB/cpu-s of processor time.
+// BenchmarkReader compares the library's own loop with a reader. MB/s are of wall time, MB/cpu-s of processor time.
 func BenchmarkReader(b *testing.B) {
 	for _, test := range benchmarkFiles() {
 		readers := map[bool]func() *Reader{false: NewGzip, true: NewZstd}
@@ -71,18 +69,12 @@ func BenchmarkReader(b *testing.B) {
 		}
 		run("library", func() io.Reader { return library(b, test.isZstd, test.file) })
 		r := readers[test.isZstd]()
-		for _, workers := range []*Workers{nil, NewWorkers(runtime.GOMAXPROCS(0))} {
-			name := "alone"
-			if workers != nil {
-				name = "lanes"
+		run("reader", func() io.Reader {
+			if err := r.Reset(bytes.NewReader(test.file), Options{Size: int64(len(test.file))}); err != nil {
+				b.Fatal(err)
 			}
-			run(name, func() io.Reader {
-				if err := r.Reset(bytes.NewReader(test.file), Options{Size: int64(len(test.file)), Workers: workers}); err != nil {
-					b.Fatal(err)
-				}
-				return r
-			})
-		}
+			return r
+		})
 		r.Close()
 	}
 }

@@ -74,7 +74,6 @@ func (f *zstdFrames) dictionary() ([]byte, error) {
 	return stored, nil
 }
 
-// Read passes bytes of the current piece only.
 func (f *zstdFrames) Read(p []byte) (int, error) {
 	for f.piece == 0 {
 		if err := f.nextPiece(); err != nil {
@@ -108,7 +107,6 @@ func (f *zstdFrames) nextPiece() error {
 	return nil
 }
 
-// nextFrame measures the header of a frame, or a skippable frame.
 func (f *zstdFrames) nextFrame() error {
 	if f.hasBegun && f.wasWhole {
 		f.input.skipZeros()
@@ -204,7 +202,6 @@ func zstdHeaderBytes(descriptor byte) int64 {
 	return length
 }
 
-// IsSkippable reports whether a zstd skippable frame starts here.
 func IsSkippable(head []byte) bool {
 	return len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == skippableMagic
 }

@@ -1,7 +1,6 @@
 package inflate
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -10,11 +9,8 @@ import (
 )
 
 const (
-	gzipName = "gzip"
-	// gzipMagic is what each member begins with.
+	gzipName  = "gzip"
 	gzipMagic = "\x1f\x8b"
-	// gzipHeaderBytes is the length of a header without a name and other fields.
-	gzipHeaderBytes = 10
 	// emptyMember is a member without content. It has one block, with tables of one code each.
 	emptyMember = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" +
 		"\x05\xc0\x81\x00\x00\x00\x00\x00\x90\xff\x6b\x00\x00\x00\x00\x00\x00\x00\x00\x00"
@@ -30,8 +26,8 @@ type gzipStream struct {
 	wasWhole bool
 }
 
-func (g *gzipStream) reset(file io.Reader, at int64, about Options) error {
-	g.input.reset(file, at, about.Size)
+func (g *gzipStream) reset(file io.Reader, about Options) error {
+	g.input.reset(file, about.Size)
 	g.inMember, g.wasWhole = false, true
 	return nil
 }
@@ -95,34 +91,4 @@ func (g *gzipStream) forget() {
 	if err := g.decoder.Reset(&g.empty); err == nil {
 		g.decoder.Read(nil)
 	}
-}
-
-// gzipChunk returns where the first header of a member is that is preceded by least bytes or more. It may be wrong:
-// compressed data can look like a header.
-func gzipChunk(stored []byte, least int) int {
-	if !isGzipHeader(stored) {
-		return 0
-	}
-	for at := least; at < len(stored); at++ {
-		n := bytes.Index(stored[at:], []byte(gzipMagic))
-		if n < 0 {
-			break
-		}
-		if at += n; isGzipHeader(stored[at:]) {
-			return at
-		}
-	}
-	return 0
-}
-
-// isGzipHeader reports whether bytes look like the header of a member. Its method, its flags, its level and its system have
-// few values.
-func isGzipHeader(stored []byte) bool {
-	const deflate, reservedFlags, lastSystem, unknownSystem = 8, 0xe0, 13, 255
-	if len(stored) < gzipHeaderBytes || string(stored[:len(gzipMagic)]) != gzipMagic {
-		return false
-	}
-	flags, level, system := stored[3], stored[8], stored[9]
-	return stored[2] == deflate && flags&reservedFlags == 0 && (level == 0 || level == 2 || level == 4) &&
-		(system <= lastSystem || system == unknownSystem)
 }

@@ -8,12 +8,10 @@ import (
 	"slices"
 )
 
-// inputBytes is the read-ahead of a decoder.
 const inputBytes = 128 << 10
 
 // Fault is damage in the data of a compressed stream, or what a decoder does not read. A failure to read the stream is no Fault.
 type Fault struct {
-	// Message says what is damaged.
 	Message string
 	// Warning says that what was decoded is whole, and what follows is not of the format.
 	Warning bool
@@ -21,7 +19,6 @@ type Fault struct {
 	Last bool
 }
 
-// Error returns the message.
 func (f *Fault) Error() string { return f.Message }
 
 // input reads a compressed file ahead. When a decoder fails, input knows the cause: bad bytes in the file, or
@@ -49,9 +46,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// reset starts over on what a file of the given size stores from a position on.
-func (in *input) reset(file io.Reader, at, size int64) {
-	in.counted = counted{file: file, n: at}
+func (in *input) reset(file io.Reader, size int64) {
+	in.counted = counted{file: file}
 	in.size = size
 	if in.Reader == nil {
 		in.Reader = bufio.NewReaderSize(&in.counted, inputBytes)
@@ -60,10 +56,8 @@ func (in *input) reset(file io.Reader, at, size int64) {
 	}
 }
 
-// offset returns the position of the next byte in the file.
 func (in *input) offset() int64 { return in.counted.n - int64(in.Buffered()) }
 
-// damage says what a decoder's error means.
 func (in *input) damage(format string, err error) error {
 	switch {
 	case in.counted.err != nil:
@@ -74,7 +68,6 @@ func (in *input) damage(format string, err error) error {
 	return &Fault{Last: true, Message: fmt.Sprintf("%s stream is damaged: %v; documents after this point are lost", format, err)}
 }
 
-// skipZeros skips zero bytes.
 func (in *input) skipZeros() {
 	for {
 		next, _ := in.Peek(1) // an error comes again
@@ -90,7 +83,6 @@ func (in *input) skipZeros() {
 	}
 }
 
-// isOver reports whether the file has no more bytes.
 func (in *input) isOver() bool {
 	_, err := in.Peek(1)
 	return err == io.EOF
@@ -111,70 +103,23 @@ func (in *input) junk(format string, part string, wasWhole bool) *Fault {
 	return &Fault{Last: true, Message: fmt.Sprintf("%d bytes after a damaged %s %s are not %s data; documents in them are lost", left, format, part, format)}
 }
 
-// mostlyRead is how much is allocated at a time to read ahead.
-const mostlyRead = 1 << 20
-
-// readAhead reads a stored file after some bytes were read.
-type readAhead struct {
-	file  io.Reader
-	bytes []byte // read from the file, but not used
-	err   error  // of the file, behind the bytes
+// right is the right to hold a large window, see [Options].
+type right struct {
+	take    func() (release func(), err error) // nil: nobody asks
+	release func()                             // nil without the right
 }
 
-// Read reads the bytes that were read ahead, then the file.
-func (a *readAhead) Read(p []byte) (int, error) {
-	if len(a.bytes) > 0 {
-		n := copy(p, a.bytes)
-		a.bytes = a.bytes[n:]
-		return n, nil
+// hold waits for the right, unless it is there.
+func (r *right) hold() (err error) {
+	if r.release == nil && r.take != nil {
+		r.release, err = r.take()
 	}
-	if a.err != nil {
-		err := a.err
-		a.err = nil
-		return 0, err
-	}
-	return a.file.Read(p)
+	return err
 }
 
-// putBack makes bytes the next ones.
-func (a *readAhead) putBack(stored []byte) {
-	a.bytes = slices.Concat(stored, a.bytes)
-}
-
-// fill reads ahead until n bytes are there, or the file has no more.
-func (a *readAhead) fill(n int) {
-	have := len(a.bytes)
-	if have >= n || a.err != nil {
-		return
-	}
-	if cap(a.bytes) < n {
-		a.bytes = append(make([]byte, 0, max(n, mostlyRead)), a.bytes...)
-	}
-	more, err := io.ReadFull(a.file, a.bytes[have:n])
-	a.bytes = a.bytes[:have+more]
-	if err == io.ErrUnexpectedEOF {
-		err = io.EOF
-	}
-	a.err = err
-}
-
-// cut takes a chunk of least to most bytes. It is nil if none can be found. If takesRest, the rest of the file is a
-// chunk.
-func (a *readAhead) cut(least, most int, takesRest bool) []byte {
-	for n := min(least+least/4, most); ; n = min(2*n, most) {
-		a.fill(n)
-		isEnd := len(a.bytes) < n
-		end := gzipChunk(a.bytes[:min(len(a.bytes), most)], least)
-		if isEnd && end == 0 && takesRest && a.err == io.EOF {
-			end = len(a.bytes)
-		}
-		if end > 0 {
-			chunk := a.bytes[:end:end]
-			a.bytes = a.bytes[end:]
-			return chunk
-		}
-		if isEnd || n == most {
-			return nil
-		}
+func (r *right) giveBack() {
+	if r.release != nil {
+		r.release()
+		r.release = nil
 	}
 }

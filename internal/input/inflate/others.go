@@ -11,14 +11,11 @@ import (
 	"github.com/therootcompany/xz"
 )
 
-// NewBzip2 returns a reader of bzip2. Reset must be called first.
-func NewBzip2() *Reader { return &Reader{decoder: &byLibrary{name: "bzip2", open: openBzip2}} }
+func NewBzip2() *Reader { return &Reader{&byLibrary{name: "bzip2", open: openBzip2}} }
 
-// NewXZ returns a reader of xz. Reset must be called first.
-func NewXZ() *Reader { return &Reader{decoder: &byLibrary{name: "xz", open: openXZ}} }
+func NewXZ() *Reader { return &Reader{&byLibrary{name: "xz", open: openXZ}} }
 
-// NewLZ4 returns a reader of lz4. Reset must be called first.
-func NewLZ4() *Reader { return &Reader{decoder: &byLibrary{name: "lz4", open: openLZ4}} }
+func NewLZ4() *Reader { return &Reader{&byLibrary{name: "lz4", open: openLZ4}} }
 
 // byLibrary decodes a file with a library that goes through all its streams by itself, and takes all of the file for one member.
 type byLibrary struct {
@@ -27,33 +24,24 @@ type byLibrary struct {
 	input   input
 	about   Options
 	decoder io.Reader // nil before the first Read
-	release func()    // gives the right to hold a large window back; nil without it
-	ended   error     // nothing follows
+	window  right
+	ended   error // nothing follows
 }
 
-func (l *byLibrary) reset(file io.Reader, at int64, about Options) error {
+func (l *byLibrary) reset(file io.Reader, about Options) error {
 	l.close()
-	l.input.reset(file, at, about.Size)
-	l.about, l.decoder, l.ended = about, nil, nil
+	l.input.reset(file, about.Size)
+	l.about, l.decoder, l.ended, l.window.take = about, nil, nil, about.HoldWindow
 	return nil
 }
 
 func (l *byLibrary) stored() *input { return &l.input }
 
-// hold waits for the right to hold a large window, unless the decoder has it.
-func (l *byLibrary) hold() (err error) {
-	if l.release == nil && l.about.HoldWindow != nil {
-		l.release, err = l.about.HoldWindow()
-	}
-	return err
-}
+func (l *byLibrary) hold() error { return l.window.hold() }
 
 func (l *byLibrary) close() {
 	l.decoder = nil
-	if l.release != nil {
-		l.release()
-		l.release = nil
-	}
+	l.window.giveBack()
 }
 
 // Read decodes. An error comes after all bytes before it.

@@ -8,10 +8,9 @@ import (
 	"io"
 	"math/rand/v2"
 	"reflect"
-	"runtime"
+	"slices"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
@@ -74,11 +73,10 @@ func text(random *rand.Rand, n int) []byte {
 	return b[:n]
 }
 
-// smallWorkers are workers for small files.
-func smallWorkers(least, share int64) *Workers {
-	l := NewWorkers(3)
-	l.least, l.share = least, share
-	return l
+// begin is where the bytes of a member begin in the decoded file, and where the member begins in the stored one.
+type begin struct {
+	at     int
+	stored int64
 }
 
 // outcome is all that a reader gives.
@@ -114,36 +112,26 @@ func read(t testing.TB, r *Reader, stored io.Reader, about Options, buffer []byt
 	}
 }
 
-// pair is a reader with workers, and one without.
-type pair struct{ with, without *Reader }
-
-func newPair(t testing.TB, zstd bool) pair {
-	p := pair{NewGzip(), NewGzip()}
+// newReader returns a reader of gzip or zstd.
+func newReader(t testing.TB, zstd bool) *Reader {
+	r := NewGzip()
 	if zstd {
-		p = pair{NewZstd(), NewZstd()}
+		r = NewZstd()
 	}
-	t.Cleanup(p.with.Close)
-	t.Cleanup(p.without.Close)
-	return p
+	t.Cleanup(func() { r.Close() })
+	return r
 }
 
-// check holds both readers to the same outcome, and returns it.
-func (p pair) check(t testing.TB, file []byte, workers *Workers) outcome {
+// check reads a file whole and in small parts, with one reader. It holds both to the same outcome.
+func check(t testing.TB, r *Reader, file []byte) {
 	t.Helper()
 	about := Options{Size: int64(len(file)), Window: 32 << 20}
-	want := read(t, p.without, bytes.NewReader(file), about, make([]byte, 1000))
-	about.Workers = workers
-	for name, stored := range map[string]io.Reader{"whole": bytes.NewReader(file), "halves": iotest.HalfReader(bytes.NewReader(file))} {
-		got := read(t, p.with, stored, about, make([]byte, 3000))
-		if !bytes.Equal(got.decoded, want.decoded) || !reflect.DeepEqual(got.members, want.members) || !reflect.DeepEqual(got.faults, want.faults) {
-			t.Fatalf("%s: %d bytes of %d members with lanes, %d of %d without\nfaults with %q\nwithout %q",
-				name, len(got.decoded), len(got.members), len(want.decoded), len(want.members), got.faults, want.faults)
-		}
-		if workers != nil && len(workers.free) != cap(workers.free) {
-			t.Fatalf("%s: %d of %d lanes are free at the end", name, len(workers.free), cap(workers.free))
-		}
+	want := read(t, r, bytes.NewReader(file), about, make([]byte, 1000))
+	got := read(t, r, iotest.HalfReader(bytes.NewReader(file)), about, make([]byte, 3000))
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%d bytes of %d members in parts, %d of %d whole\nfaults in parts %q\nwhole %q",
+			len(got.decoded), len(got.members), len(want.decoded), len(want.members), got.faults, want.faults)
 	}
-	return want
 }
 
 // mixed returns a file of random parts: whole, damaged, cut short, empty, and no members at all.
@@ -177,73 +165,64 @@ func mixed(random *rand.Rand, zstd bool) []byte {
 	return file
 }
 
-// TestWorkersChangeNothing holds readers with workers to what a reader without them gives, on many files.
-func TestWorkersChangeNothing(t *testing.T) {
+// TestPartsChangeNothing: what a reader gives does not depend on how the stored bytes come, nor on the file before.
+func TestPartsChangeNothing(t *testing.T) {
 	for _, zstd := range []bool{false, true} {
-		p := newPair(t, zstd)
+		r := newReader(t, zstd)
 		for seed := range uint64(300) {
-			random := rand.New(rand.NewPCG(seed, 1))
-			file := mixed(random, zstd)
-			p.check(t, file, smallWorkers(1+random.Int64N(3000), 1+random.Int64N(20_000)))
+			check(t, r, mixed(rand.New(rand.NewPCG(seed, 1)), zstd))
 		}
 	}
 }
 
-// TestWorkersInUse: workers decode files of many members, and are given up where members look like many and are not.
-func TestWorkersInUse(t *testing.T) {
+// TestMembers: the bytes of all members come out, each with the place where its member begins.
+func TestMembers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	content := text(random, 4<<20)
-	var members, frames []byte
-	for part := content; len(part) > 0; {
-		n := min(len(part), 20_000)
-		members, frames = append(members, gzipped(part[:n])...), append(frames, zstded(part[:n])...)
-		part = part[n:]
-	}
 	for _, test := range []struct {
-		about    string
-		zstd     bool
-		file     []byte
-		failures int
-		works    bool
+		about string
+		zstd  bool
+		press func([]byte) []byte
 	}{
-		{"one gzip member", false, gzipped(content), 0, false},
-		{"gzip members", false, members, 0, true},
-		{"BGZF", false, blockGzipped(content), 0, true},
-		{"members in a member", false, storedMember(members), 7, true},
-		{"one zstd frame", true, zstded(content), 0, false},
-		{"zstd frames", true, frames, 0, false},
-		{"seekable zstd", true, append(frames, skippable(make([]byte, 17))...), 0, false},
+		{"gzip", false, gzipped},
+		{"members in a member", false, func(content []byte) []byte { return storedMember(gzipped(content)) }},
+		{"zstd", true, zstded},
 	} {
 		t.Run(test.about, func(t *testing.T) {
-			p := newPair(t, test.zstd)
-			workers := smallWorkers(30_000, 100_000)
-			p.check(t, test.file, workers)
-			if p.with.failures > test.failures {
-				t.Errorf("%d chunks were decoded again", p.with.failures)
+			var file []byte
+			var want outcome
+			for range 40 {
+				content := text(random, 1+random.IntN(20_000))
+				want.members = append(want.members, begin{len(want.decoded), int64(len(file))})
+				file = append(file, test.press(content)...)
+				if test.about == "members in a member" {
+					content = gzipped(content)
+				}
+				want.decoded = append(want.decoded, content...)
 			}
-			if worked := p.with.workers.end > 0; worked != test.works {
-				t.Errorf("lanes at work: %v, want %v", worked, test.works)
+			got := read(t, newReader(t, test.zstd), bytes.NewReader(file), Options{Size: int64(len(file))}, make([]byte, 3000))
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%d bytes of %d members and faults %q, want %d of %d",
+					len(got.decoded), len(got.members), got.faults, len(want.decoded), len(want.members))
 			}
 		})
 	}
 }
 
-// TestFailure: an error of the file comes where the file fails, after all bytes before it.
+// TestFailure: an error of the file comes where the file fails, after all bytes before it, unless a fault has ended the file.
 func TestFailure(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, zstd := range []bool{false, true} {
-		p := newPair(t, zstd)
+		r := newReader(t, zstd)
 		for range 50 {
 			file := mixed(random, zstd)
-			stored := func() io.Reader {
-				return io.MultiReader(bytes.NewReader(file), iotest.ErrReader(broken))
-			}
 			about := Options{Size: int64(len(file)) + 10_000}
-			want := read(t, p.without, stored(), about, make([]byte, 1000))
-			about.Workers = smallWorkers(2000, 20_000)
-			got := read(t, p.with, stored(), about, make([]byte, 1000))
-			if !bytes.Equal(got.decoded, want.decoded) || !reflect.DeepEqual(got.faults, want.faults) {
+			want := read(t, r, bytes.NewReader(file), about, make([]byte, 1000))
+			stored := io.MultiReader(bytes.NewReader(file), iotest.ErrReader(broken))
+			got := read(t, r, stored, about, make([]byte, 1000))
+			failure := fmt.Sprintf("%d: %#v", len(got.decoded), broken)
+			if !bytes.HasPrefix(want.decoded, got.decoded) || len(got.faults) == 0 ||
+				got.faults[len(got.faults)-1] != failure && !slices.Equal(got.faults, want.faults) {
 				t.Fatalf("%d bytes and %q, want %d and %q", len(got.decoded), got.faults, len(want.decoded), want.faults)
 			}
 		}
@@ -270,68 +249,13 @@ func TestDecoderForgets(t *testing.T) {
 	}
 }
 
-// TestCloseEndsWorkers closes readers in the middle of a file.
-func TestCloseEndsWorkers(t *testing.T) {
-	random := rand.New(rand.NewPCG(5, 6))
-	file := bytes.Repeat(gzipped(text(random, 300_000)), 50)
-	workers := NewWorkers(4)
-	before := runtime.NumGoroutine()
-	for i := range 20 {
-		r := NewGzip()
-		for range 2 {
-			if err := r.Reset(bytes.NewReader(file), Options{Size: int64(len(file)), Workers: workers}); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := io.CopyN(io.Discard, r, int64(i*100_000+1)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		r.Close()
-	}
-	if len(workers.free) != cap(workers.free) {
-		t.Errorf("%d of %d lanes are free", len(workers.free), cap(workers.free))
-	}
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
-	}
-}
-
-// TestSharedWorkers: readers that share workers do not wait for each other, whoever has them.
-func TestSharedWorkers(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 8))
-	content := text(random, 50_000)
-	file := bytes.Repeat(gzipped(content), 100)
-	workers := smallWorkers(1000, 100_000)
-	var readers []*Reader
-	for range 20 {
-		r := NewGzip()
-		defer r.Close()
-		if err := r.Reset(bytes.NewReader(file), Options{Size: int64(len(file)), Workers: workers}); err != nil {
-			t.Fatal(err)
-		}
-		readers = append(readers, r)
-	}
-	buffer := make([]byte, len(content))
-	for range 100 {
-		for _, r := range readers {
-			if _, err := io.ReadFull(r, buffer); err != nil || !bytes.Equal(buffer, content) {
-				t.Fatalf("error %v, or other bytes", err)
-			}
-		}
-	}
-}
-
-// FuzzReader holds a reader with workers to one without, on any bytes.
+// FuzzReader: what a reader gives does not depend on how the bytes come, whatever they are.
 func FuzzReader(f *testing.F) {
 	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 9))
 		for _, zstd := range []bool{false, true} {
-			f.Add(mixed(random, zstd), zstd, uint16(random.IntN(2000)), uint16(random.IntN(1<<16)))
+			f.Add(mixed(random, zstd), zstd)
 		}
 	}
-	f.Fuzz(func(t *testing.T, file []byte, zstd bool, least, share uint16) {
-		newPair(t, zstd).check(t, file, smallWorkers(1+int64(least), 1+int64(share)))
-	})
+	f.Fuzz(func(t *testing.T, file []byte, zstd bool) { check(t, newReader(t, zstd), file) })
 }

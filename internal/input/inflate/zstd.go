@@ -32,15 +32,14 @@ type zstdStream struct {
 	decoder *zstd.Decoder
 	between bool // the next Read begins a frame
 	isFirst bool // and that is the first one of the file
-	holding func() (release func(), err error)
-	release func() // gives the right to hold a large window back; nil without it
-	ended   error  // nothing follows
+	window  right
+	ended   error // nothing follows
 }
 
-func (z *zstdStream) reset(file io.Reader, at int64, about Options) (err error) {
+func (z *zstdStream) reset(file io.Reader, about Options) (err error) {
 	z.letGo()
-	z.ended, z.holding = nil, about.HoldWindow
-	z.frames.input.reset(file, at, about.Size)
+	z.ended, z.window.take = nil, about.HoldWindow
+	z.frames.input.reset(file, about.Size)
 	z.frames = zstdFrames{input: z.frames.input, window: cmp.Or(about.Window, DefaultWindow), hold: z.hold, wasWhole: true}
 	if z.decoder == nil {
 		// A decoder with a concurrency of 1 is the fastest per core, and starts no goroutines.
@@ -66,17 +65,11 @@ func (z *zstdStream) learn() error {
 
 func (z *zstdStream) stored() *input { return &z.frames.input }
 
-// hold waits for the right to hold a large window, unless the stream has it.
-func (z *zstdStream) hold() (err error) {
-	if z.release == nil && z.holding != nil {
-		z.release, err = z.holding()
-	}
-	return err
-}
+func (z *zstdStream) hold() error { return z.window.hold() }
 
 // letGo frees the decoder if it may hold a large window, and gives the right back.
 func (z *zstdStream) letGo() {
-	if z.release != nil {
+	if z.window.release != nil {
 		z.close()
 	}
 }
@@ -142,8 +135,5 @@ func (z *zstdStream) close() {
 		z.decoder.Close()
 		z.decoder = nil
 	}
-	if z.release != nil {
-		z.release()
-		z.release = nil
-	}
+	z.window.giveBack()
 }

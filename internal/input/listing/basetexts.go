@@ -15,7 +15,6 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// baseTexts reads the base texts of a configuration, whose shingles do not count.
 type baseTexts struct {
 	sketching documents.Sketching
 	sketcher  *documents.Sketcher
@@ -87,7 +86,6 @@ func (b *baseTexts) documents(ctx context.Context, file corpus.File) (fault stri
 	return "", nil
 }
 
-// distinct sorts the shingles and drops repeats.
 func (b *baseTexts) distinct() {
 	slices.Sort(b.hashes)
 	b.hashes = slices.Compact(b.hashes)

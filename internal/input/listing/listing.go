@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,7 +44,6 @@ func SplitBytes(size int64) int64 {
 	return max(leastSplit, min(size/fewSplits, largeSplit), byRoot, min(size/manySplits, mostSplit))
 }
 
-// listed holds the files of the input, the reference and the base texts of a configuration.
 type listed struct {
 	input, reference, ignored corpus.Listing
 }
@@ -54,8 +54,7 @@ type Earlier struct {
 	Corpus []corpus.File
 	// Known are files that need not be opened while they are as they were, see [corpus.Options]. They have the fields that the job
 	// reads.
-	Known map[string]corpus.File
-	// Annotatable says that the records of the known files can be annotated.
+	Known       map[string]corpus.File
 	Annotatable bool
 	// Order names the inputs of the files of Corpus, see [documents.Inputs].
 	Order []string
@@ -86,7 +85,6 @@ func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File
 	return found, err
 }
 
-// Options returns how the files of a configuration are listed.
 func Options(c *job.Config) corpus.Options {
 	return corpus.Options{
 		Format: c.Format, Charset: c.Encoding, MaxExpanded: int64(c.MaxExpanded), Stdin: c.Stdin, Include: c.Include, Exclude: c.Exclude, PrefersTexts: c.Code != (sketch.Code{}),
@@ -119,7 +117,6 @@ func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (c
 	return find(ctx, inputs, name, c, nil)
 }
 
-// find is Corpus where some files are known.
 func find(ctx context.Context, inputs []string, name string, c *job.Config, known map[string]corpus.File) (corpus.Listing, error) {
 	options := Options(c)
 	options.Known = known
@@ -384,7 +381,7 @@ func checkKept(c *job.Config, name string, files []corpus.File) error {
 	}
 	for _, result := range results {
 		path := filepath.Join(c.Output, result)
-		if identity, err := corpus.Identify(path); err == nil && read[identity] {
+		if info, err := os.Stat(path); err == nil && read[storage.IdentityOf(info)] {
 			return replaced(name, path)
 		}
 	}
@@ -409,7 +406,6 @@ func resultsIn(folder string) (names []string) {
 	return names
 }
 
-// replaced is the error of an input file that is a result in the output folder.
 func replaced(name, path string) error {
 	return failure.New(failure.Usage, setting.Errorf("{"+name+"}: %s is input, and as a result in the output folder it would be replaced: name another folder with {output}", path))
 }
@@ -425,7 +421,6 @@ func checkKeptStored(c *job.Config, name string, files []corpus.File) error {
 	return nil
 }
 
-// isResult reports whether a job may write a file of that name.
 func isResult(name string) bool {
 	if slices.Contains([]string{workspace.ManifestName, workspace.SummaryName, workspace.SuccessName}, name) {
 		return true

@@ -10,7 +10,6 @@ import (
 // Unknown is the type of bytes that are no text and of no known type.
 const Unknown = "application/octet-stream"
 
-// sample is how much of a content is looked at, in bytes.
 const sample = 16 << 10
 
 // mostControls is the largest share of control characters in a text: 1 in this many bytes. One byte of nine is one

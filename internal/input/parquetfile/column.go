@@ -33,7 +33,6 @@ type column interface {
 	close()
 }
 
-// columnState is what a column has whatever the type of its values is.
 type columnState struct {
 	path       string
 	isRepeated bool
@@ -50,12 +49,10 @@ type columnState struct {
 	mostList               int64  // bytes that the values of a row may have
 }
 
-// batchReader is the library's reader of values of a type.
 type batchReader[T parquet.ColumnTypes] interface {
 	ReadBatchInPage(batchSize int64, values []T, definition, repetition []int16) (total int64, read int, err error)
 }
 
-// typedColumn is a column of values of a type.
 type typedColumn[T parquet.ColumnTypes] struct {
 	columnState
 	read   batchReader[T]
@@ -63,7 +60,6 @@ type typedColumn[T parquet.ColumnTypes] struct {
 	values [valuesAtOnce]T
 }
 
-// bufferPool is for what the library keeps between pages.
 var bufferPool = sync.Pool{New: func() any { return memory.NewResizableBuffer(memory.DefaultAllocator) }}
 
 // newReader returns the library's reader of a column whose pages come from there.
@@ -147,7 +143,6 @@ func (c *typedColumn[T]) take() (err error) {
 	return c.taken(int(n), read)
 }
 
-// taken checks the levels of values.
 func (c *columnState) taken(n, read int) error {
 	if c.mostDefinition > 0 {
 		there := 0
@@ -231,20 +226,11 @@ func (c *typedColumn[T]) appendList(b []byte) ([]byte, error) {
 	return append(appendNumber(b, count), list...), nil
 }
 
-// appendValue appends the length of the next value, and the value.
 func (c *typedColumn[T]) appendValue(b []byte) []byte {
 	var room [64]byte
 	content := c.text(room[:0], c.values[c.next])
 	c.at, c.next = c.at+1, c.next+1
 	return append(appendNumber(b, int64(len(content))), content...)
-}
-
-// storageFault returns the error of the storage, if a read has failed.
-func (c *columnState) storageFault() error {
-	if c.pages == nil {
-		return nil
-	}
-	return c.pages.chunk.fault
 }
 
 func (c *columnState) close() {

@@ -62,7 +62,6 @@ func (f *File) Cuttable(column string) error {
 	return nil
 }
 
-// cutColumn is a column with stretches to be cut out of its values.
 type cutColumn struct {
 	number int
 	cuts   func(row int64) []corpus.Cut
@@ -150,7 +149,6 @@ func (f *File) properties() []parquet.WriterProperty {
 	return properties
 }
 
-// copyGroup writes the rows of a row group that are kept.
 func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error) {
 	group := c.file.groups[number]
 	kept, count := newRowSet(group.Rows), int64(0)
@@ -216,7 +214,6 @@ func (f *File) sound(number int) (rows int64, err error) {
 	return rows, nil
 }
 
-// addColumns writes the values of added columns for the rows of a group that are kept.
 func (c *copier) addColumns(group Group, kept rowSet) error {
 	var rows [valuesAtOnce]int64
 	n := 0
@@ -247,7 +244,6 @@ func (c *copier) addColumns(group Group, kept rowSet) error {
 	return write()
 }
 
-// finish writes the footer.
 func (c *copier) finish() error {
 	if c.group != nil {
 		if err := c.group.Close(); err != nil {
@@ -261,7 +257,6 @@ func (c *copier) finish() error {
 	return c.output.finish(c.file.footer, len(c.added))
 }
 
-// columnCopy is the copying of a column of a row group.
 type columnCopy struct {
 	group  Group
 	kept   rowSet
@@ -272,7 +267,6 @@ type columnCopy struct {
 	fault  error                        // the content is at fault
 }
 
-// copyColumn writes the values of a column that belong to rows which are kept.
 func (f *File) copyColumn(group, number int, k *columnCopy) error {
 	column := openColumn(f, group, number)
 	defer column.of().close()
@@ -325,7 +319,6 @@ func (c *typedColumn[T]) copyTo(k *columnCopy) error {
 	return writeValues(k.writer, c.values[:there], c.definition[:n], c.repetition[:n])
 }
 
-// cut cuts stretches out of a value.
 func (k *columnCopy) cut(value any) {
 	if k.cuts == nil {
 		return
@@ -420,7 +413,6 @@ func (f *File) Annotatable() error {
 	return nil
 }
 
-// addedColumn is a column that a copy has and its file has not.
 type addedColumn struct {
 	node          schema.Node
 	hasDictionary bool
@@ -441,7 +433,6 @@ func added[T parquet.ColumnTypes](node schema.Node, hasDictionary bool, value fu
 	}}
 }
 
-// textNode returns a column of strings.
 func textNode(name string, repetition parquet.Repetition) schema.Node {
 	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, repetition, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
 }
@@ -455,7 +446,6 @@ type footerWriter struct {
 	held   *bytes.Buffer // nil until the footer
 }
 
-// Write writes to the output, or holds back.
 func (w *footerWriter) Write(p []byte) (int, error) {
 	if w.held != nil {
 		return w.held.Write(p)
@@ -494,7 +484,6 @@ func (w *footerWriter) finish(source []byte, added int) error {
 	return err
 }
 
-// storedSchema is the schema in a footer.
 type storedSchema struct {
 	begin, end int // of the list
 	elements   [][]byte
@@ -516,7 +505,6 @@ func schemaIn(footer []byte) (found storedSchema, err error) {
 	return found, err
 }
 
-// writerProperties are how this package writes files.
 func writerProperties() []parquet.WriterProperty {
 	return []parquet.WriterProperty{
 		parquet.WithCreatedBy(creator),
@@ -561,7 +549,6 @@ func describe(pairs metadata.KeyValueMetadata, added []addedColumn) metadata.Key
 	return described
 }
 
-// field returns the column as a field of Arrow.
 func (c addedColumn) field() arrow.Field {
 	field := arrow.Field{Name: c.node.Name(), Type: arrow.BinaryTypes.String, Nullable: c.node.RepetitionType() == parquet.Repetitions.Optional}
 	switch c.node.(*schema.PrimitiveNode).PhysicalType() {

@@ -54,7 +54,6 @@ func (c *Cursor) Append(buffer []byte, atLeast int) ([]byte, error) {
 	return buffer, c.fault
 }
 
-// appendRow appends the next row, or nothing if it cannot be read.
 func (c *Cursor) appendRow(buffer []byte) ([]byte, error) {
 	row, err := appendNumber(buffer, c.row), error(nil)
 	for _, column := range c.columns {
@@ -72,7 +71,6 @@ func (c *Cursor) appendRow(buffer []byte) ([]byte, error) {
 	return row, nil
 }
 
-// finish returns io.EOF if the columns end with the row group.
 func (c *Cursor) finish() error {
 	for _, column := range c.columns {
 		switch err := column.fill(); {
@@ -85,11 +83,10 @@ func (c *Cursor) finish() error {
 	return io.EOF
 }
 
-// failure says what an error of a column means for the row group.
 func (c *Cursor) failure(of column, err error) error {
 	column := of.of()
-	if fault := column.storageFault(); fault != nil {
-		return fmt.Errorf("read column %s of row group %d: %w", column.path, c.group, fault)
+	if column.pages != nil && column.pages.chunk.fault != nil {
+		return fmt.Errorf("read column %s of row group %d: %w", column.path, c.group, column.pages.chunk.fault)
 	}
 	if page, is := errors.AsType[*PageError](err); is {
 		return page
@@ -100,7 +97,6 @@ func (c *Cursor) failure(of column, err error) error {
 	return &GroupError{Group: c.group, First: c.row, Rows: c.end - c.row, Column: column.path, Err: err}
 }
 
-// Close gives memory back.
 func (c *Cursor) Close() {
 	for _, column := range c.columns {
 		column.close()
@@ -110,7 +106,6 @@ func (c *Cursor) Close() {
 	}
 }
 
-// Cell is the content of a column in a row.
 type Cell struct {
 	count  int
 	values []byte // each with its length before it
@@ -176,7 +171,6 @@ func Stretches(buffer []byte, columns int) iter.Seq2[int64, Stretch] {
 	}
 }
 
-// CutRow appends the cells of a row.
 func CutRow(cells []Cell, row []byte) []Cell {
 	for len(row) > 0 {
 		var cell Cell

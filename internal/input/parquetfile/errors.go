@@ -2,7 +2,7 @@ package parquetfile
 
 import (
 	"fmt"
-	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -11,11 +11,9 @@ import (
 type FileError struct {
 	// Reason says what is wrong and, where something can be done, what helps.
 	Reason string
-	// Err is the error of the decoder; it may be nil.
-	Err error
+	Err    error
 }
 
-// Error says what is wrong.
 func (e *FileError) Error() string {
 	if e.Err == nil {
 		return e.Reason
@@ -23,7 +21,6 @@ func (e *FileError) Error() string {
 	return e.Reason + ": " + e.Err.Error()
 }
 
-// Unwrap returns the error of the decoder.
 func (e *FileError) Unwrap() error { return e.Err }
 
 // GroupError says that the rest of a row group cannot be used. Other row groups may well be whole.
@@ -33,32 +30,28 @@ type GroupError struct {
 	// First is the number of the first row that is lost, counted from the beginning of the file. Rows is the number of
 	// rows that are lost.
 	First, Rows int64
-	// Column is the path of the column that is damaged.
-	Column string
-	// Err says what is wrong with it.
-	Err error
+	Column      string
+	Err         error
 }
 
-// Error names the column and the rows that are lost.
 func (e *GroupError) Error() string {
 	return fmt.Sprintf("column %s of row group %d is damaged, which loses %d rows from row %d on: %v",
 		e.Column, e.Group, e.Rows, e.First, e.Err)
 }
 
-// Unwrap returns what is wrong with the column.
 func (e *GroupError) Unwrap() error { return e.Err }
 
 // PageError says that a page would bring the memory of its file's readers beyond [File.Limit].
 type PageError struct {
-	// Column is the path of the column.
 	Column string
 	// Bytes is what the page and all that is held with it take, Limit what they may take.
 	Bytes, Limit int64
 }
 
-// Error says what the page takes.
 func (e *PageError) Error() string {
-	return fmt.Sprintf("the pages of column %s take about %d MiB of memory, and %d MiB are the limit", e.Column, e.Bytes>>20, e.Limit>>20)
+	return fmt.Sprintf("the pages of column %s take about %d MiB of memory, and %d MiB are the limit: "+
+		"give a --memory of twice what they take and 64 MiB, or rewrite the file with smaller pages",
+		e.Column, e.Bytes>>20, e.Limit>>20)
 }
 
 // RowError says that a row of lists is longer than [File.Limit] allows. Rows after it can be read.
@@ -69,22 +62,17 @@ type RowError struct {
 	Bytes, Limit int64
 }
 
-// Error says how long the row is.
 func (e *RowError) Error() string {
 	return fmt.Sprintf("row %d has %d bytes, and %d are the limit", e.Row, e.Bytes, e.Limit)
 }
 
-// FieldError says that a path does not lead to one leaf column.
 type FieldError struct {
-	// Path is the path that was asked for.
 	Path string
 	// There are the paths that could be meant: those below Path if it leads to a struct, otherwise all of the file.
 	There []string
-	// Many says that several columns have the path.
-	Many bool
+	Many  bool
 }
 
-// Error names the fields that are there, 20 at most.
 func (e *FieldError) Error() string {
 	if e.Many {
 		return fmt.Sprintf("several columns are called %q", e.Path)
@@ -97,27 +85,18 @@ func (e *FieldError) Error() string {
 	if len(there) > most {
 		there, more = there[:most], fmt.Sprintf(" and %d more", len(there)-most)
 	}
-	quoted := slices.Collect(func(yield func(string) bool) {
-		for _, path := range there {
-			if !yield(fmt.Sprintf("%q", path)) {
-				return
-			}
-		}
-	})
+	var quoted []string
+	for _, path := range there {
+		quoted = append(quoted, strconv.Quote(path))
+	}
 	return fmt.Sprintf("no field %q; there are %s%s", e.Path, strings.Join(quoted, ", "), more)
 }
-
-// panicError is the panic of the library on damaged bytes.
-type panicError struct{ value any }
-
-// Error says what the library said.
-func (e *panicError) Error() string { return fmt.Sprintf("the decoder gave up: %v", e.value) }
 
 // recovered turns a panic of the library into an error. It is deferred where the library gets bytes that may be
 // damaged. Known panics of version 0.32: an index beyond the dictionary, a page of a nested column without levels,
 // levels longer than their page, decimals of impossible types.
 func recovered(err *error) {
 	if value := recover(); value != nil {
-		*err = &panicError{value}
+		*err = fmt.Errorf("the decoder gave up: %v", value)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
-// Field is a leaf column of a file.
 type Field struct {
 	// Path is the name of the column, with dots on the way down. See the description of the package.
 	Path string
@@ -22,11 +21,9 @@ type Field struct {
 type leaf struct {
 	Field
 	column *schema.Column
-	// whole is the path with all levels.
-	whole string
+	whole  string
 }
 
-// leavesOf lists the leaf columns of a schema.
 func leavesOf(of *schema.Schema) (leaves []leaf, err error) {
 	defer recovered(&err) // the library gives up on leaves that say they are lists
 	l := &lister{schema: of}
@@ -39,7 +36,6 @@ func leavesOf(of *schema.Schema) (leaves []leaf, err error) {
 	return l.leaves, nil
 }
 
-// lister walks over a schema.
 type lister struct {
 	schema *schema.Schema
 	leaves []leaf
@@ -63,10 +59,8 @@ func (p place) into(node schema.Node, named bool) place {
 	return child
 }
 
-// walk lists the leaves at and below a node whose name means something.
 func (l *lister) walk(parent place, node schema.Node) { l.enter(parent.into(node, true), node) }
 
-// enter lists the leaves at and below the node of a place.
 func (l *lister) enter(here place, node schema.Node) {
 	group, isGroup := node.(*schema.GroupNode)
 	switch {
@@ -109,7 +103,6 @@ func isMap(node schema.Node) bool {
 	return is || node.ConvertedType() == schema.ConvertedTypes.Map || node.ConvertedType() == schema.ConvertedTypes.MapKeyValue
 }
 
-// typeName returns the type of a column in plain words.
 func typeName(column *schema.Column) string {
 	switch t := column.LogicalType().(type) {
 	case schema.IntLogicalType:

@@ -1,20 +1,8 @@
 // Package parquetfile reads, writes and copies Parquet files.
 //
-// [Open] reads the footer of a file. [File.Fields] names its leaf columns, [File.Groups] its row groups, and
-// [File.Columns] chooses the columns that are wanted. A [Cursor] then reads one row group. It appends whole rows to a
-// buffer of the caller, column values as bytes, and [Rows] takes them out again:
-//
-//	file, err := parquetfile.Open(handle, size)
-//	columns, err := file.Columns("id", "meta.text")
-//	for group := range file.Groups() {
-//		cursor := columns.Read(group)
-//		for {
-//			buffer, err = cursor.Append(buffer[:0], 1<<20)    // io.EOF at the end
-//			for number, cells := range parquetfile.Rows(buffer, 2) {
-//				id, known := cells[0].Value()
-//			}
-//		}
-//	}
+// [Open] reads the footer of a file. [File.Fields] names its leaf columns, [File.Groups] its row groups, and [File.Columns]
+// chooses columns. A [Cursor] then reads one row group. It appends whole rows to a buffer of the caller, column values as
+// bytes, and [Rows] takes them out again.
 //
 // [NewWriter] writes rows of results. [File.Copy] writes a part of the rows of a file, with all their columns, and
 // [File.Annotate] writes all rows with columns about clusters.
@@ -68,7 +56,6 @@ type File struct {
 	metadata *metadata.FileMetaData
 	leaves   []leaf
 	groups   []Group
-	decoders decoders
 	memory   sync.Pool
 
 	// Lost hears how many rows that were to be copied are left out, as a column is damaged there; nil: that is an error.
@@ -83,8 +70,7 @@ type File struct {
 type Group struct {
 	// First is the number of its first row, counted from the beginning of the file.
 	First int64
-	// Rows is how many rows it has.
-	Rows int64
+	Rows  int64
 }
 
 // Open reads the footer of a file of the given size, in one or two reads. Reads are ranged and go to any place, so the
@@ -108,7 +94,6 @@ func Open(reader io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// readGroups checks what the footer says of row groups.
 func (f *File) readGroups() error {
 	first := int64(0)
 	for i, group := range f.metadata.RowGroups {
@@ -135,13 +120,11 @@ func (f *File) readGroups() error {
 	return nil
 }
 
-// Rows returns the number of rows.
 func (f *File) Rows() int64 { return f.metadata.NumRows }
 
 // Groups returns the row groups in their order. They are the caller's to read only.
 func (f *File) Groups() []Group { return f.groups }
 
-// Fields returns the leaf columns in their order.
 func (f *File) Fields() []Field {
 	fields := make([]Field, len(f.leaves))
 	for i := range f.leaves {
@@ -160,7 +143,6 @@ func (f *File) Field(path string) (Field, error) {
 	return f.leaves[number].Field, nil
 }
 
-// Columns are the columns of a file that are wanted.
 type Columns struct {
 	file    *File
 	numbers []int
@@ -183,7 +165,6 @@ func (f *File) Columns(paths ...string) (Columns, error) {
 	return columns, nil
 }
 
-// Bytes returns how much the columns take of a row group, as they are compressed.
 func (c Columns) Bytes(group int) (sum int64) {
 	for i, column := range c.file.metadata.RowGroups[group].Columns {
 		if slices.Contains(c.numbers, i) {
@@ -193,7 +174,6 @@ func (c Columns) Bytes(group int) (sum int64) {
 	return sum
 }
 
-// find returns the number of the column that a path leads to.
 func (f *File) find(path string) (int, error) {
 	for i := range f.leaves {
 		if f.leaves[i].whole == path && f.leaves[i].Path != path {
@@ -203,7 +183,6 @@ func (f *File) find(path string) (int, error) {
 	return Find(f.Fields(), path)
 }
 
-// Find returns the number of the column that a path leads to, of those that a file has.
 func Find(fields []Field, path string) (int, error) {
 	found := -1
 	var all, below []string
@@ -228,7 +207,6 @@ func Find(fields []Field, path string) (int, error) {
 	return 0, &FieldError{Path: path, There: all}
 }
 
-// readable checks that a column can be read, in all row groups.
 func (f *File) readable(number int) error {
 	path := f.leaves[number].Path
 	for _, group := range f.metadata.RowGroups {

@@ -74,7 +74,6 @@ func readTail(r io.ReaderAt, size, length int64) ([]byte, error) {
 	return tail, nil
 }
 
-// The numbers of fields of a footer.
 const (
 	footerSchema  = 2
 	elementType   = 1
@@ -125,7 +124,6 @@ func openElements(open []int64, isLeaf bool, fields int64) []int64 {
 	return open
 }
 
-// decodeFooter decodes a footer that has been walked over.
 func decodeFooter(footer []byte) (decoded *metadata.FileMetaData, err error) {
 	defer recovered(&err)
 	if decoded, err = metadata.NewFileMetaData(footer, nil); err != nil {
@@ -173,7 +171,6 @@ func walk(b []byte, items int, seen func(path []int, begin, end int, value int64
 	return w.at, err
 }
 
-// Types of the compact protocol.
 const (
 	thriftStop = iota
 	thriftTrue
@@ -222,7 +219,6 @@ func (w *walker) structure(depth int) error {
 	}
 }
 
-// tell tells of the value that begins there and ends here.
 func (w *walker) tell(begin int, value int64) {
 	if w.seen != nil {
 		w.seen(w.path, begin, w.at, value)

@@ -88,7 +88,6 @@ func (p *pages) charge(header *pageHeader) error {
 	return nil
 }
 
-// settle gives back what charge has taken.
 func (p *pages) settle() {
 	p.file.held.Add(-p.charged - p.dictionary)
 	p.charged, p.dictionary = 0, 0

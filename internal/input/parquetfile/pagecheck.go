@@ -4,13 +4,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 )
 
-// pageHeader is what the header of a page says.
 type pageHeader struct {
 	kind           file.PageType
 	size, stored   int64 // bytes, decompressed and as they are in the file
@@ -34,72 +32,51 @@ const (
 	partV2         = 8
 )
 
-// parseHeader reads the header at the start of b, and returns its length.
 func parseHeader(b []byte) (*pageHeader, int, error) {
 	h := &pageHeader{kind: -1}
 	length, err := walk(b, len(b), func(path []int, _, _ int, value int64) {
-		switch {
-		case len(path) == 1:
-			h.set(path[0], value)
-		case len(path) == 2:
-			h.setPart(path[0], path[1], value)
+		if len(path) <= 2 {
+			h.set([2]int(append(path, 0)[:2]), value)
 		}
 	})
 	return h, length, err
 }
 
-// set sets a field of the header.
-func (h *pageHeader) set(field int, value int64) {
-	switch field {
-	case 1:
-		h.kind = file.PageType(value)
-	case 2:
-		h.size = value
-	case 3:
-		h.stored = value
-	case 4:
-		h.hasSum, h.sum = true, uint32(value)
-	case partV1, partDictionary, partV2:
-		h.parts |= 1 << field
-	}
-}
-
-// setPart sets a field of a structure in the header. All kinds of pages begin with the number of values.
-func (h *pageHeader) setPart(part, field int, value int64) {
+// set sets a field of the header or, if field[1] is not 0, of a structure in it.
+func (h *pageHeader) set(field [2]int, value int64) {
 	n := int32(value)
-	switch {
-	case !slices.Contains([]int{partV1, partDictionary, partV2}, part):
-	case field == 1:
-		h.values = n
-	case part == partV2:
-		h.setV2(field, n)
-	case field == 2:
-		h.encoding = parquet.Encoding(n)
-	case part == partV1 && field == 3:
-		h.definition = parquet.Encoding(n)
-	case part == partV1 && field == 4:
-		h.repetition = parquet.Encoding(n)
-	}
-}
-
-func (h *pageHeader) setV2(field int, n int32) {
 	switch field {
-	case 2:
-		h.nulls = n
-	case 3:
-		h.rows = n
-	case 4:
+	case [2]int{1}:
+		h.kind = file.PageType(value)
+	case [2]int{2}:
+		h.size = value
+	case [2]int{3}:
+		h.stored = value
+	case [2]int{4}:
+		h.hasSum, h.sum = true, uint32(value)
+	case [2]int{partV1}, [2]int{partDictionary}, [2]int{partV2}:
+		h.parts |= 1 << field[0]
+	case [2]int{partV1, 1}, [2]int{partDictionary, 1}, [2]int{partV2, 1}:
+		h.values = n
+	case [2]int{partV1, 2}, [2]int{partDictionary, 2}, [2]int{partV2, 4}:
 		h.encoding = parquet.Encoding(n)
-	case 5:
+	case [2]int{partV1, 3}:
+		h.definition = parquet.Encoding(n)
+	case [2]int{partV1, 4}:
+		h.repetition = parquet.Encoding(n)
+	case [2]int{partV2, 2}:
+		h.nulls = n
+	case [2]int{partV2, 3}:
+		h.rows = n
+	case [2]int{partV2, 5}:
 		h.definitions = n
-	case 6:
+	case [2]int{partV2, 6}:
 		h.repetitions = n
-	case 7:
+	case [2]int{partV2, 7}:
 		h.isUncompressed = n == 0
 	}
 }
 
-// has reports whether the header has the structure for a kind of page.
 func (h *pageHeader) has(part int) bool { return h.parts>>part&1 == 1 }
 
 // levels returns how many bytes of levels are before the part of the page that is compressed.
@@ -110,7 +87,6 @@ func (h *pageHeader) levels() int64 {
 	return int64(h.repetitions) + int64(h.definitions)
 }
 
-// check checks the numbers in a header of a column with levels up to these.
 func (h *pageHeader) check(repetition, definition int16) error {
 	switch {
 	case h.kind == file.PageTypeDataPage && h.has(partV1):
@@ -134,7 +110,6 @@ func (h *pageHeader) check(repetition, definition int16) error {
 	return nil
 }
 
-// errRuns says that a page ends in the middle of its levels or lengths.
 var errRuns = errors.New("its levels or lengths are damaged")
 
 // takePrefixed takes bytes with their length, of four bytes, before them.

@@ -51,7 +51,6 @@ type leftover struct{ window, plain []byte }
 // keepMemory is the most that is left, in bytes. Few pages are larger.
 const keepMemory = 4 * readAhead
 
-// openPages begins with the first page of a column.
 func openPages(f *File, group, number int) (*pages, error) {
 	metadata := f.metadata.RowGroups[group].Columns[number].MetaData
 	begin, length := metadata.DataPageOffset, metadata.TotalCompressedSize
@@ -76,7 +75,6 @@ func openPages(f *File, group, number int) (*pages, error) {
 	}, nil
 }
 
-// Next goes on to the next page.
 func (p *pages) Next() bool {
 	p.page, p.large = nil, 0
 	if p.fault == nil && p.next < p.chunk.end {
@@ -88,16 +86,13 @@ func (p *pages) Next() bool {
 	return p.page != nil
 }
 
-// Page returns the page.
 func (p *pages) Page() file.Page { return p.page }
 
-// Err returns why there is no page, nil at the end.
 func (p *pages) Err() error { return p.fault }
 
 // GetDictionaryPage returns no page: a dictionary comes before the pages that use it.
 func (p *pages) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
 
-// read reads a page.
 func (p *pages) read() (file.Page, error) {
 	header, length, err := p.header()
 	if err != nil {
@@ -162,7 +157,6 @@ func (p *pages) readDictionary(header *pageHeader, content []byte) (file.Page, e
 	return file.NewDictionaryPage(memory.NewBufferBytes(slices.Clone(content)), header.values, header.encoding), nil
 }
 
-// pageOf returns a page for the library.
 func pageOf(h *pageHeader, content []byte) file.Page {
 	buffer := memory.NewBufferBytes(content)
 	if h.kind == file.PageTypeDataPage {
@@ -200,30 +194,24 @@ func plainAs[T parquet.ColumnTypes](
 	return plain, nil
 }
 
-// onePage is a column of one page.
 type onePage struct {
 	file.PageReader
 	page   file.Page
 	isRead bool
 }
 
-// Next goes on to the page.
 func (p *onePage) Next() bool {
 	isFirst := !p.isRead
 	p.isRead = true
 	return isFirst
 }
 
-// Page returns the page.
 func (p *onePage) Page() file.Page { return p.page }
 
-// Err returns nil.
 func (p *onePage) Err() error { return nil }
 
-// GetDictionaryPage returns no page.
 func (p *onePage) GetDictionaryPage() (*file.DictionaryPage, error) { return nil, nil }
 
-// header decodes the next header, and returns its length.
 func (p *pages) header() (*pageHeader, int, error) {
 	for size := 256; ; size *= 8 {
 		seen, err := p.chunk.peek(p.next, size)
@@ -270,7 +258,7 @@ func (p *pages) content(header *pageHeader, offset int64) ([]byte, error) {
 	}
 	levels := header.levels()
 	p.plain = append(slices.Grow(p.plain[:0], int(size)), content[:levels]...)
-	if content, err = p.file.decompress(p.codec, p.plain[:levels:size], content[levels:]); err != nil {
+	if content, err = decompress(p.codec, p.plain[:levels:size], content[levels:]); err != nil {
 		return nil, fmt.Errorf("decompress it: %w", err)
 	}
 	p.chunk.drop()
@@ -320,14 +308,12 @@ func (c *chunk) peek(offset int64, length int) ([]byte, error) {
 	return c.window, err
 }
 
-// drop gives up what was read of a large page.
 func (c *chunk) drop() {
 	if cap(c.window) > keepMemory {
 		c.window = nil
 	}
 }
 
-// read fills p from the file.
 func (c *chunk) read(p []byte, offset int64) (int, error) {
 	n, err := c.file.ReadAt(p, offset)
 	switch {
@@ -342,7 +328,6 @@ func (c *chunk) read(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// errLong says that a page holds more than its header says.
 var errLong = errors.New("it is longer than its header says")
 
 // isKnown reports whether pages of a codec can be read. LZ4 without RAW is a frame of Hadoop's, of several kinds.
@@ -354,7 +339,7 @@ func isKnown(codec compress.Compression) bool {
 }
 
 // decompress appends what src holds to dst, which has room for it.
-func (f *File) decompress(codec compress.Compression, dst, src []byte) ([]byte, error) {
+func decompress(codec compress.Compression, dst, src []byte) ([]byte, error) {
 	if len(src) == 0 {
 		return dst, nil // a page of nulls
 	}
@@ -371,21 +356,19 @@ func (f *File) decompress(codec compress.Compression, dst, src []byte) ([]byte, 
 		content, err := snappy.Decode(room, src)
 		return dst[:len(dst)+len(content)], err
 	case compress.Codecs.Zstd:
-		decoder, err := f.decoders.zstd()
+		decoder, err := zstds()
 		if err != nil {
 			return nil, err
 		}
-		defer f.decoders.zstds.Put(decoder)
 		return decoder.DecodeAll(src, dst)
 	case compress.Codecs.Lz4Raw:
 		n, err := lz4.UncompressBlock(src, room)
 		return dst[:len(dst)+max(0, n)], err
 	case compress.Codecs.Gzip:
-		decoder, err := f.decoders.gzip(src)
+		decoder, err := gzip.NewReader(bytes.NewReader(src))
 		if err != nil {
 			return nil, err
 		}
-		defer f.decoders.gzips.Put(decoder)
 		return readInto(dst, decoder)
 	case compress.Codecs.Brotli:
 		return readInto(dst, brotli.NewReader(bytes.NewReader(src)))
@@ -393,7 +376,6 @@ func (f *File) decompress(codec compress.Compression, dst, src []byte) ([]byte, 
 	return nil, fmt.Errorf("codec %v cannot be read", codec)
 }
 
-// readInto appends all that a reader has, in the room behind dst.
 func readInto(dst []byte, reader io.Reader) ([]byte, error) {
 	n, err := io.ReadFull(reader, dst[len(dst):cap(dst)])
 	switch err {
@@ -412,20 +394,7 @@ func readInto(dst []byte, reader io.Reader) ([]byte, error) {
 	return dst[:cap(dst)], nil
 }
 
-// decoders are decompressors that wait for a page. They belong to a file, all of whose readers share them.
-type decoders struct{ zstds, gzips sync.Pool }
-
-// zstd returns a decoder that stops where the room ends.
-func (d *decoders) zstd() (*zstd.Decoder, error) {
-	if decoder, is := d.zstds.Get().(*zstd.Decoder); is {
-		return decoder, nil
-	}
-	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true))
-}
-
-func (d *decoders) gzip(src []byte) (*gzip.Reader, error) {
-	if decoder, is := d.gzips.Get().(*gzip.Reader); is {
-		return decoder, decoder.Reset(bytes.NewReader(src))
-	}
-	return gzip.NewReader(bytes.NewReader(src))
-}
+// zstds decodes pages of all files. It stops where the room ends.
+var zstds = sync.OnceValues(func() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecodeAllCapLimit(true))
+})

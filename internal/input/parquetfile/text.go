@@ -2,7 +2,7 @@ package parquetfile
 
 import (
 	"encoding/binary"
-	"encoding/hex"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -72,7 +72,6 @@ func textOfBytes[T parquet.ByteArray | parquet.FixedLenByteArray](column *schema
 	return func(_ []byte, v T) []byte { return v }
 }
 
-// The layouts of times of a day, and of times of days.
 const (
 	TimeLayout      = "15:04:05.999999999"
 	TimestampLayout = "2006-01-02T15:04:05.999999999"
@@ -140,7 +139,6 @@ func AppendInstant(b []byte, count int64, unit time.Duration, layout string) []b
 	return time.Unix(count/second, count%second*int64(unit)).UTC().AppendFormat(b, layout)
 }
 
-// AppendDate appends the day that is that many days after the first one of 1970.
 func AppendDate(b []byte, days int64) []byte {
 	const day = 24 * 60 * 60
 	return time.Unix(days*day, 0).UTC().AppendFormat(b, time.DateOnly)
@@ -153,18 +151,9 @@ func textOfInt96(b []byte, v parquet.Int96) []byte {
 	return time.Unix((days-firstOf1970)*day, nanoseconds).UTC().AppendFormat(b, TimestampLayout)
 }
 
-// AppendUUID appends 16 bytes in the form that UUIDs have.
 func AppendUUID(b, raw []byte) []byte {
 	if len(raw) != 16 {
 		return append(b, raw...)
 	}
-	start := 0
-	for _, end := range [...]int{4, 6, 8, 10, 16} {
-		if start > 0 {
-			b = append(b, '-')
-		}
-		b = hex.AppendEncode(b, raw[start:end])
-		start = end
-	}
-	return b
+	return fmt.Appendf(b, "%x-%x-%x-%x-%x", raw[:4], raw[4:6], raw[6:8], raw[8:10], raw[10:])
 }

@@ -36,9 +36,7 @@ type Writer[T any] struct {
 	fault error // of the beginning
 }
 
-// Table is a table of Parquet that rows of a type make.
 type Table struct {
-	// Name is the name of its schema.
 	Name string
 	// Without are the fields of the type that are no columns.
 	Without []string
@@ -46,7 +44,6 @@ type Table struct {
 	Integers []string
 }
 
-// part is a column that is written.
 type part struct {
 	path  []string
 	field []int // of the row
@@ -54,14 +51,12 @@ type part struct {
 	rows  buffer
 }
 
-// buffer gathers the values of a column.
 type buffer interface {
 	// add returns how many bytes a text has.
 	add(value reflect.Value, definition, repetition int16) (bytes int, err error)
 	flush(file.ColumnChunkWriter) error
 }
 
-// NewWriter begins a file.
 func NewWriter[T any](out io.Writer, of Table) *Writer[T] {
 	w := &Writer[T]{}
 	properties := writerProperties()
@@ -105,7 +100,6 @@ func tagOf(field reflect.StructField) (name string, options []string) {
 	return parts[0], parts[1:]
 }
 
-// list adds the columns of a list, and returns its node.
 func (w *Writer[T]) list(name string, field reflect.StructField) schema.Node {
 	var element schema.Node
 	if of := field.Type.Elem(); of.Kind() == reflect.Struct {
@@ -126,7 +120,6 @@ func (w *Writer[T]) list(name string, field reflect.StructField) schema.Node {
 	return schema.MustGroup(schema.ListOfWithName(name, element, parquet.Repetitions.Required, -1))
 }
 
-// leafOf returns the node of a column of values of a Go type, and the buffer for them.
 func leafOf(name string, of reflect.Type, isInteger bool) (schema.Node, buffer) {
 	required := parquet.Repetitions.Required
 	switch {
@@ -149,7 +142,6 @@ func int64Node(name string) schema.Node {
 		parquet.Types.Int64, -1, -1))
 }
 
-// typedBuffer gathers values of a type.
 type typedBuffer[T parquet.ColumnTypes] struct {
 	of                     func(reflect.Value) (T, error)
 	values                 []T
@@ -182,7 +174,6 @@ func (b *typedBuffer[T]) flush(w file.ColumnChunkWriter) error {
 	return err
 }
 
-// Write writes a row.
 func (w *Writer[T]) Write(row T) error {
 	if w.fault != nil {
 		return w.fault
@@ -207,7 +198,6 @@ func (w *Writer[T]) Write(row T) error {
 	return nil
 }
 
-// add adds the values of a row.
 func (p *part) add(row reflect.Value) (bytes int, err error) {
 	value := row.FieldByIndex(p.field)
 	if p.inner == nil {
@@ -230,7 +220,6 @@ func (p *part) add(row reflect.Value) (bytes int, err error) {
 	return bytes, nil
 }
 
-// flush hands the rows at hand to the columns.
 func (w *Writer[T]) flush() (err error) {
 	if w.group == nil {
 		if w.group, err = w.inner.AppendBufferedRowGroupChecked(); err != nil {
@@ -250,7 +239,6 @@ func (w *Writer[T]) flush() (err error) {
 	return nil
 }
 
-// end ends the row group.
 func (w *Writer[T]) end() error {
 	if err := w.group.Close(); err != nil {
 		return fmt.Errorf("write a row group: %w", err)

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Address is the canonical address of a page.
 type Address struct {
 	// Host is the host in ASCII and lower case, without "www.", and with its port unless that is a usual one of the web.
 	Host string
@@ -20,7 +19,6 @@ type Address struct {
 	Path string
 }
 
-// String returns the address with a scheme.
 func (a Address) String() string { return "https://" + a.Host + a.Path }
 
 // opaque are schemes whose addresses name no page of a site.
@@ -32,7 +30,6 @@ var names = idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictD
 // mostHostBytes is the length of the longest host: a name in the domain name system, and a port.
 const mostHostBytes = 253 + len(":65535")
 
-// mostBytes is the length of the longest text that is looked at.
 const mostBytes = 1 << 16
 
 // IsOpaque reports whether a text is an address that names no page of a site, such as mailto:somebody.
@@ -98,7 +95,6 @@ func cutScheme(text string) (scheme, rest string, has bool) {
 	return "", text, false
 }
 
-// isPort reports whether the text may be a port: it is empty or a number.
 func isPort(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
 func hostOf(authority string) (string, bool) {
@@ -217,7 +213,6 @@ func ipOf(host string) (string, bool) {
 	return netip.AddrFrom4([4]byte{byte(whole >> 24), byte(whole >> 16), byte(whole >> 8), byte(whole)}).String(), true
 }
 
-// indexes are the names of files that stand for their folders.
 var indexes = []string{
 	"index.html", "index.htm", "index.xhtml", "index.shtml", "index.php", "index.asp", "index.aspx", "index.jsp", "index.cgi",
 	"default.html", "default.htm", "default.asp", "default.aspx",
@@ -228,7 +223,6 @@ var sessions = []string{
 	"jsessionid", "phpsessid", "aspsessionid", "sessionid", "session_id", "sid", "cfid", "cftoken", "gclid", "fbclid", "msclkid",
 }
 
-// isOfSession reports whether a parameter is about the visit and not the page.
 func isOfSession(parameter string) bool {
 	name, _, _ := strings.Cut(strings.ToLower(parameter), "=")
 	return slices.Contains(sessions, name) || strings.HasPrefix(name, "utm_")
@@ -271,7 +265,6 @@ func pathOf(text string) string {
 	return b.String()
 }
 
-// withoutSession drops the parameters of a session from an element of a path.
 func withoutSession(element string) string {
 	if !strings.Contains(element, ";") {
 		return element
@@ -292,41 +285,26 @@ func parametersOf(query string) string {
 	return strings.Join(slices.Compact(all), "&")
 }
 
-// escaped returns a text with only those characters in percent form that have to be: letters, digits and -._~ stand for
-// themselves, and other bytes that were in percent form stay so, in capitals. White space and controls get that form.
+// unreserved are the characters that never need percent form.
+const unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
+
+// escaped returns a text with only those characters in percent form that have to be: unreserved ones stand for themselves,
+// and other bytes that were in percent form stay so, in capitals. White space and controls get that form.
 func escaped(text string) string {
 	var b []byte
 	for i := 0; i < len(text); i++ {
-		c := text[i]
-		switch {
-		case c == '%' && i+2 < len(text) && isHex(text[i+1]) && isHex(text[i+2]):
-			byteOf := unhex(text[i+1])<<4 | unhex(text[i+2])
-			if i += 2; isUnreserved(byteOf) {
-				b = append(b, byteOf)
-			} else {
-				b = fmt.Appendf(b, "%%%02X", byteOf)
+		c, isPlain := text[i], text[i] > ' ' && text[i] != 0x7f && text[i] != '%'
+		if c == '%' && i+2 < len(text) {
+			if code, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
+				c, isPlain = byte(code), strings.IndexByte(unreserved, byte(code)) >= 0
+				i += 2
 			}
-		case c <= ' ' || c == 0x7f || c == '%':
-			b = fmt.Appendf(b, "%%%02X", c)
-		default:
+		}
+		if isPlain {
 			b = append(b, c)
+		} else {
+			b = fmt.Appendf(b, "%%%02X", c)
 		}
 	}
 	return string(b)
-}
-
-func isUnreserved(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_' || c == '~'
-}
-
-func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
-
-func unhex(c byte) byte {
-	switch {
-	case c >= 'a':
-		return c - 'a' + 10
-	case c >= 'A':
-		return c - 'A' + 10
-	}
-	return c - '0'
 }

@@ -16,7 +16,6 @@ import (
 type Rule string
 
 const (
-	// Host makes each host a site.
 	Host Rule = "host"
 	// Domain makes each registered domain a site: the public suffix and one label more, such as example.co.uk.
 	Domain Rule = "domain"
@@ -24,10 +23,8 @@ const (
 	prefix = "prefix:" // the host and a number of elements of the path
 )
 
-// mostElements is the largest number of path elements in the name of a site.
 const mostElements = 32
 
-// Check returns an error that says what a Rule must be, or nil.
 func (r Rule) Check() error {
 	if r == Host || r == Domain || r.elements() >= 0 {
 		return nil
@@ -63,7 +60,6 @@ func (r Rule) Of(page Address) (site, path string) {
 	return site, strings.TrimSuffix(path, "/")
 }
 
-// HostOf returns the host of a site, without its port.
 func HostOf(site string) string {
 	host, _, _ := strings.Cut(site, "/")
 	return withoutPort(host)

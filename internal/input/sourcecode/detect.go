@@ -10,10 +10,8 @@ import (
 )
 
 const (
-	// detectedBytes is how much of a text is looked at to find its language.
 	detectedBytes = 16 << 10
-	// fewestSigns is how many different signs of a language a text has at least.
-	fewestSigns = 2
+	fewestSigns   = 2
 )
 
 // sign is a text that occurs in code of a language.
@@ -35,7 +33,6 @@ var signs = sync.OnceValue(func() *[utf8.RuneSelf * utf8.RuneSelf][]sign {
 	return &all
 })
 
-// pairOf returns the number of two bytes of ASCII.
 func pairOf(first, second byte) int { return int(first)*utf8.RuneSelf + int(second) }
 
 // Detect returns the language of a text, or nil if it seems to be no code. It goes by the first statement behind the comments that
@@ -134,10 +131,8 @@ func opened(text []byte) *Language {
 	return nil
 }
 
-// endings are how the names of files of code end.
 const endings = " .c .h .cc .cpp .cxx .hh .hpp .cs .go .java .js .jsx .mjs .ts .tsx .kt .kts .php .py .rb .rs .scala .sh .bash .sql .swift "
 
-// IsNameOfCode reports whether a name ends as the names of files of code do.
 func IsNameOfCode(name []byte) bool {
 	at := bytes.LastIndexByte(name, '.')
 	return at > 0 && at < len(name)-1 && len(name)-at < 8 && strings.Contains(endings, " "+string(name[at:])+" ")

@@ -27,7 +27,6 @@ var (
 	nested    = blockComment{open: "/*", close: "*/", nests: true}
 )
 
-// overLines returns the literal, which may go over several lines.
 func overLines(l literal) literal {
 	l.lines = true
 	return l
@@ -143,9 +142,7 @@ var languages = sync.OnceValue(func() []*Language {
 	}
 })
 
-// Language says how the code of a language is written.
 type Language struct {
-	// Name is the language's name in lower case.
 	Name string
 
 	lineComments  []string
@@ -163,11 +160,9 @@ type Language struct {
 	signs []string
 }
 
-// blockComment is a comment that may go over several lines.
 type blockComment struct {
 	open, close string
-	// nests says that comments may stand in comments.
-	nests bool
+	nests       bool
 	// ownLine says that both marks stand at the beginning of a line.
 	ownLine bool
 }
@@ -198,7 +193,6 @@ const (
 	wordComments
 )
 
-// byteUse says what a byte may be part of.
 type byteUse uint8
 
 const (
@@ -254,7 +248,6 @@ func Named(name string) *Language {
 	return nil
 }
 
-// Names returns the names of all languages, sorted.
 func Names() []string {
 	var names []string
 	for _, l := range languages() {

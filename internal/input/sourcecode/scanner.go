@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says what a token is.
 type Kind uint8
 
 // The kinds of tokens. A mark is punctuation or an operator.
@@ -19,7 +18,6 @@ const (
 	Comment
 )
 
-// Token is a piece of a text: text[Begin:End].
 type Token struct {
 	Begin, End int
 	Kind       Kind
@@ -37,7 +35,6 @@ type Scanner struct {
 	folded   []byte
 }
 
-// NewScanner returns a Scanner of the tokens of text.
 func NewScanner(language *Language, text []byte) *Scanner {
 	return &Scanner{language: language, text: text, last: Token{Kind: Mark}}
 }
@@ -79,7 +76,6 @@ func (s *Scanner) Next() (Token, bool) {
 	return Token{}, false
 }
 
-// found goes on to the end of a token, and returns it.
 func (s *Scanner) found(end int, kind Kind) Token {
 	s.last = Token{s.at, end, kind}
 	s.at = end
@@ -135,9 +131,8 @@ var longMarks = [...]string{
 	"->", "=>", "::", ":=", "**", "//", "..", "??", "?.", "?:", "<-", "&^",
 }
 
-// markLength returns the length of the operator that text begins with.
 func markLength(text []byte) int {
-	if len(text) < 2 || !isMark(text[1]) {
+	if len(text) < 2 || bytes.IndexByte([]byte("=&|+-<>:*/.?^"), text[1]) < 0 {
 		return 1
 	}
 	for _, mark := range longMarks {
@@ -146,15 +141,6 @@ func markLength(text []byte) int {
 		}
 	}
 	return 1
-}
-
-// isMark reports whether an operator may go on with a byte.
-func isMark(b byte) bool {
-	switch b {
-	case '=', '&', '|', '+', '-', '<', '>', ':', '*', '/', '.', '?', '^':
-		return true
-	}
-	return false
 }
 
 // longestRegexp is the length of the longest regular expression that is looked for, in bytes. So text that only looks like
@@ -188,7 +174,6 @@ func hasPrefix(text []byte, prefix string) bool {
 
 func (s *Scanner) beginsLine(at int) bool { return at == 0 || s.text[at-1] == '\n' }
 
-// blockEnd returns where the comment that begins here ends.
 func (s *Scanner) blockEnd(c blockComment) int {
 	depth := 1
 	for at := s.at + len(c.open); at < len(s.text); {
@@ -388,7 +373,6 @@ func (s *Scanner) heredoc() int {
 
 func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
 
-// number returns where the number ends that begins here.
 func (s *Scanner) number() int {
 	at := s.at
 	isHex := hasPrefix(s.text[at:], "0x") || hasPrefix(s.text[at:], "0X")

@@ -10,7 +10,6 @@ import (
 // Tally counts something by the number of a source. Counts behind its end are 0.
 type Tally []int64
 
-// Add adds n to the count of a source.
 func (t *Tally) Add(of Number, n int64) {
 	for int(of) >= len(*t) {
 		*t = append(*t, 0)
@@ -18,7 +17,6 @@ func (t *Tally) Add(of Number, n int64) {
 	(*t)[of] += n
 }
 
-// Of returns the count of a source.
 func (t Tally) Of(n Number) int64 {
 	if int(n) < len(t) {
 		return t[n]
@@ -33,7 +31,6 @@ func (t Tally) Of(n Number) int64 {
 type Counts struct {
 	Documents Tally `json:",omitempty"`
 	Removed   Tally `json:",omitempty"`
-	// Elsewhere counts the documents that have a near-duplicate in another source.
 	Elsewhere Tally `json:",omitempty"`
 	// Shared counts, by source, the documents that have a near-duplicate in each source.
 	Shared []Tally `json:",omitempty"`
@@ -56,7 +53,6 @@ func (c *Counts) Share(of Number, in Set) {
 	}
 }
 
-// shared returns the tally of the sources that have near-duplicates of documents of a source.
 func (c *Counts) shared(of Number) *Tally {
 	for int(of) >= len(c.Shared) {
 		c.Shared = append(c.Shared, nil)
@@ -64,26 +60,20 @@ func (c *Counts) shared(of Number) *Tally {
 	return &c.Shared[of]
 }
 
-// Set is a set of sources.
 type Set [(Most + 63) / 64]uint64
 
-// Put adds a source.
 func (s *Set) Put(n Number) { s[n/64] |= 1 << (n % 64) }
 
-// Remove takes a source out.
 func (s *Set) Remove(n Number) { s[n/64] &^= 1 << (n % 64) }
 
-// Has reports whether a source is in the set.
 func (s *Set) Has(n Number) bool { return s[n/64]>>(n%64)&1 != 0 }
 
-// PutAll adds all sources of another set.
 func (s *Set) PutAll(other Set) {
 	for i := range s {
 		s[i] |= other[i]
 	}
 }
 
-// RemoveAll takes all sources of another set out.
 func (s *Set) RemoveAll(other Set) {
 	for i := range s {
 		s[i] &^= other[i]
@@ -136,7 +126,6 @@ type Share struct {
 	Documents int64 `json:"documents"`
 }
 
-// IsOf reports whether the share is of the row's source itself.
 func (s Share) IsOf(row Row) bool { return s.Source == row.Source && s.Reference == row.Reference }
 
 // Name returns the name of the other source for a reader.
@@ -147,7 +136,6 @@ func (s Share) Name() string {
 	return s.Source
 }
 
-// mostShares is the largest number of shares in a table.
 const mostShares = 1000
 
 // Table returns a row for each source that has documents, the one with the most documents first; of two with one name, that

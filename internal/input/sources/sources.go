@@ -25,12 +25,10 @@ type Source struct {
 	// Name is the value, or the path below the folder that all files of the corpus have in common.
 	Name string
 	// Files is the number of its files, 0 for a value.
-	Files int
-	// Reference says that it belongs to the reference corpus.
+	Files     int
 	Reference bool
 }
 
-// File is what the division of a corpus depends on.
 type File struct {
 	// Path has slashes between its elements.
 	Path string
@@ -40,7 +38,6 @@ type File struct {
 	IsDocument bool
 }
 
-// Division divides the files of a corpus into sources.
 type Division struct {
 	// Sources are ordered by name. What is left of too many comes last.
 	Sources []Source
@@ -143,7 +140,6 @@ func (d *Division) count(files iter.Seq[File], most int) (found map[string]*exte
 	return found, isDeepest
 }
 
-// number numbers the sources.
 func (d *Division) number(found map[string]*extent, most int) {
 	d.numbers = make(map[string]Number, len(found))
 	names := slices.SortedFunc(maps.Keys(found), func(a, b string) int {
@@ -178,14 +174,12 @@ func (d *Division) Number(file File) Number {
 // Corpus is one of the two corpora of a job. Each has sources of its own.
 type Corpus uint8
 
-// The corpora of a job.
 const (
 	Input Corpus = iota
 	Reference
 	Corpora // how many there are
 )
 
-// CorpusOf returns the corpus of a document.
 func CorpusOf(isReference bool) Corpus {
 	if isReference {
 		return Reference
@@ -193,7 +187,6 @@ func CorpusOf(isReference bool) Corpus {
 	return Input
 }
 
-// most returns the largest number of sources of a corpus.
 func (c Corpus) most() int {
 	if c == Reference {
 		return MostReference
@@ -203,9 +196,7 @@ func (c Corpus) most() int {
 
 // Value is a value of a field that makes the documents that have it a source.
 type Value struct {
-	// Hash tells values apart.
-	Hash uint64
-	// Name is the value as tables show it.
+	Hash      uint64
 	Name      string
 	Documents int64
 }
@@ -228,10 +219,8 @@ type Leading struct {
 	others Others
 }
 
-// LeadingOf returns a Leading without values.
 func LeadingOf(corpus Corpus) *Leading { return &Leading{of: corpus} }
 
-// Add takes in a value and all documents that have it.
 func (l *Leading) Add(v Value) {
 	if l.values = append(l.values, v); len(l.values) >= 2*l.of.most() {
 		l.cut(l.of.most())
@@ -250,7 +239,6 @@ func (l *Leading) Cut() ([]Value, Others) {
 	return l.values, l.others
 }
 
-// cut leaves the given number of values.
 func (l *Leading) cut(most int) {
 	slices.SortFunc(l.values, Value.compare)
 	for len(l.values) > most {
@@ -264,8 +252,7 @@ func (l *Leading) cut(most int) {
 type Choice struct {
 	// Sources are the sources of the reference and then the sources of the input, each ordered by name. The documents with all
 	// other values are the last source of their corpus.
-	Sources []Source
-	// Documents counts the documents of each source.
+	Sources   []Source
 	Documents Tally
 	// Numbers holds the sources by the hashes of their values. Rest is the source of all other documents.
 	Numbers [Corpora]map[uint64]Number
@@ -281,7 +268,6 @@ func Choose(leading [Corpora]*Leading) *Choice {
 	return c
 }
 
-// choose adds the sources of a corpus.
 func (c *Choice) choose(l *Leading) {
 	values, others := l.Cut()
 	if others.Values > 0 {
@@ -300,7 +286,6 @@ func (c *Choice) choose(l *Leading) {
 	}
 }
 
-// add adds a source.
 func (c *Choice) add(of Corpus, name string, documents int64) Number {
 	number := Number(len(c.Sources))
 	c.Sources = append(c.Sources, Source{Name: name, Reference: of == Reference})
@@ -308,7 +293,6 @@ func (c *Choice) add(of Corpus, name string, documents int64) Number {
 	return number
 }
 
-// Number returns the source of the documents of a corpus that have a value, given its hash.
 func (c *Choice) Number(of Corpus, hash uint64) Number {
 	if number, isOne := c.Numbers[of][hash]; isOne {
 		return number
@@ -316,5 +300,4 @@ func (c *Choice) Number(of Corpus, hash uint64) Number {
 	return c.Rest[of]
 }
 
-// othersName is the name of the source for what is left of a corpus.
 func othersName(n int64) string { return fmt.Sprintf("(%d others)", n) }

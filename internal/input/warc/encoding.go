@@ -73,11 +73,10 @@ func hasMagic(encoding, body []byte) bool {
 	return false
 }
 
-// release drops the buffers that a huge page left behind.
 func (d *decoder) release() {
-	for _, buffer := range []*[]byte{&d.contents[0], &d.contents[1]} {
-		if cap(*buffer) > keepBytes {
-			*buffer = nil
+	for i, buffer := range d.contents {
+		if cap(buffer) > keepBytes {
+			d.contents[i] = nil
 		}
 	}
 }
@@ -113,14 +112,12 @@ func (d *decoder) content(dst, body []byte, encoding []byte, limit int64) ([]byt
 // slack is by how many bytes a short body may be longer than what it holds.
 const slack = 32
 
-// isPlain reports whether a body is a text, and so in no encoding.
 func isPlain(body []byte) bool {
 	return utf8.Valid(body) && bytes.IndexFunc(body, func(r rune) bool { return r < ' ' && !isSpace(r) || r == 0x7f }) < 0
 }
 
 func isSpace(r rune) bool { return r == '\t' || r == '\n' || r == '\f' || r == '\r' }
 
-// open returns a decoder of the body, or nil if it is not in that encoding.
 func (d *decoder) open(body, encoding []byte) io.Reader {
 	switch {
 	case is(encoding, "gzip"), is(encoding, "x-gzip"):

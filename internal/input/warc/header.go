@@ -5,20 +5,19 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 const (
 	// maxLine is the longest line of a header in bytes. URLs of some ten thousand bytes do occur.
-	maxLine = 64 << 10
-	// maxHeader is the longest header of a record in bytes.
+	maxLine   = 64 << 10
 	maxHeader = 256 << 10
 	// unknownLength stands for a length that a header does not tell.
 	unknownLength = -1
 )
 
-// version is how each WARC record begins.
 const version = "WARC/"
 
 // isVersion reports whether a line is the first of a WARC record, such as "WARC/1.0".
@@ -27,7 +26,6 @@ func isVersion(line []byte) bool {
 	return ok && len(number) > 0 && '0' <= number[0] && number[0] <= '9' && len(number) <= 16
 }
 
-// isBlank reports whether a line holds no more than its end.
 func isBlank(line []byte) bool { return len(bytes.TrimRight(line, "\r\n")) == 0 }
 
 // field splits a header line at its colon into a name and a value. Crawlers have written lines without a colon; these
@@ -42,13 +40,11 @@ func is(name []byte, lower string) bool {
 	return len(name) == len(lower) && bytes.EqualFold(name, []byte(lower))
 }
 
-// number reads decimal digits, and nothing else.
 func number(digits []byte) (int64, bool) {
 	n, err := strconv.ParseUint(string(digits), 10, 63)
 	return int64(n), err == nil
 }
 
-// nextLine cuts the first line, with its newline, off a text.
 func nextLine(text []byte) (line, rest []byte) {
 	if n := bytes.IndexByte(text, '\n'); n >= 0 {
 		return text[:n+1], text[n+1:]
@@ -92,26 +88,12 @@ func parseARC(line []byte) (arcHeader, bool) {
 // isARCDate reports whether a field is a date of ARC: year, month, day, and mostly the time of day, all in digits.
 func isARCDate(field []byte) bool {
 	const shortest, longest = len("20081231"), len("200812312359590000")
-	for _, c := range field {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return shortest <= len(field) && len(field) <= longest
+	return len(bytes.Trim(field, "0123456789")) == 0 && shortest <= len(field) && len(field) <= longest
 }
 
 // isAddress reports whether a field may be an IP address of ARC. Crawlers write "-" or nothing for one they do not know.
-func isAddress(field []byte) bool {
-	for _, c := range field {
-		isHex := '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
-		if !isHex && c != '.' && c != ':' && c != '-' {
-			return false
-		}
-	}
-	return true
-}
+func isAddress(field []byte) bool { return len(bytes.Trim(field, "0123456789abcdefABCDEF.:-")) == 0 }
 
-// httpHead is what matters of the head of an HTTP response.
 type httpHead struct {
 	status                int
 	length                int64 // of the body, 0 if the head does not tell it
@@ -150,7 +132,6 @@ func parseHTTP(block []byte) (head httpHead, body []byte, err error) {
 	return head, rest, nil
 }
 
-// appendListed appends the names in a list of encodings. A head may have several such lists.
 func appendListed(names [][]byte, list []byte) [][]byte {
 	for name := range bytes.SplitSeq(list, []byte(",")) {
 		names = append(names, bytes.TrimSpace(name))
@@ -186,34 +167,11 @@ func dechunk(dst, body []byte) ([]byte, bool) {
 	}
 }
 
-// knownNames are the usual names of record types and media types, which need no memory of their own.
-var knownNames = known(
-	"response", "request", "metadata", "warcinfo", "resource", "revisit", "conversion", "continuation",
-	"application/http", "text/html", "text/plain", "application/xhtml+xml", "text/xml", "application/xml",
-	"text/css", "text/javascript", "application/javascript", "application/x-javascript", "application/json",
-	"image/jpeg", "image/png", "image/gif", "application/pdf", "application/octet-stream", "text/dns",
-)
-
-func known(names ...string) map[string]string {
-	set := make(map[string]string, len(names))
-	for _, name := range names {
-		set[name] = name
-	}
-	return set
-}
-
-func lower(name []byte) string {
-	if text, ok := knownNames[string(name)]; ok {
-		return text
-	}
-	return strings.ToLower(string(name))
-}
-
 // mediaType splits a Content-Type into the media type, in lower case, and the charset parameter. What is no media type
 // gives an empty one.
 func mediaType(contentType []byte) (name string, charset []byte) {
 	first, parameters, _ := bytes.Cut(contentType, []byte(";"))
-	name = lower(bytes.TrimSpace(first))
+	name = strings.ToLower(string(bytes.TrimSpace(first)))
 	if !strings.Contains(name, "/") {
 		name = ""
 	}
@@ -228,18 +186,18 @@ func mediaType(contentType []byte) (name string, charset []byte) {
 	return name, nil
 }
 
-// notPages are the text types that hold no text to read.
-var notPages = known("text/css", "text/javascript", "text/ecmascript", "text/x-javascript", "text/dns", "text/calendar", "text/x-cross-domain-policy", "text/cache-manifest")
+var notPages = []string{
+	"text/css", "text/javascript", "text/ecmascript", "text/x-javascript", "text/dns", "text/calendar",
+	"text/x-cross-domain-policy", "text/cache-manifest",
+}
 
-// pages are the other types that do.
-var pages = known("application/xhtml+xml", "application/xml", "application/rss+xml", "application/atom+xml", "application/vnd.wap.xhtml+xml")
+var pages = []string{
+	"application/xhtml+xml", "application/xml", "application/rss+xml", "application/atom+xml",
+	"application/vnd.wap.xhtml+xml",
+}
 
-// isText reports whether a media type is one of documents.
 func isText(name string) bool {
-	if strings.HasPrefix(name, "text/") {
-		return notPages[name] == ""
-	}
-	return pages[name] != ""
+	return slices.Contains(pages, name) || strings.HasPrefix(name, "text/") && !slices.Contains(notPages, name)
 }
 
 // sniff returns the media type of a payload that nothing tells, if it is HTML, XML or plain text.

@@ -7,7 +7,6 @@ import (
 )
 
 const (
-	// readAhead is how much is asked of the source at a time, in bytes.
 	readAhead = 128 << 10
 	// keepBytes is the largest buffer that outlives a record: one huge record shall not weigh on the rest of a job.
 	keepBytes = 8 << 20
@@ -88,7 +87,6 @@ func (in *input) begins(decoded, stored int64) {
 	in.members = append(in.members, begin{decoded, stored})
 }
 
-// pass goes on by n unread bytes.
 func (in *input) pass(n int) {
 	in.start += n
 	in.offset += int64(n)

@@ -50,7 +50,6 @@ import (
 	"net/http"
 )
 
-// Options say how a stream is read.
 type Options struct {
 	// Limit is the longest record in bytes, its header counted. A longer one becomes a fault, without being held.
 	Limit int64
@@ -94,7 +93,6 @@ type Reader struct {
 // Only the crawler knows the first two while it reads a page.
 type ids struct{ own, info, with []byte }
 
-// NewReader returns a reader of the decoded stream of a file.
 func NewReader(source io.Reader, options Options) *Reader {
 	options.Limit = min(options.Limit, math.MaxInt/2)
 	return &Reader{
@@ -141,7 +139,6 @@ func (r *Reader) place() (position int64, rises bool) {
 	return position, rises
 }
 
-// next reads the frame that begins here.
 func (r *Reader) next() (Frame, error) {
 	if r.inDoubt && !r.isVouched() {
 		return r.junk(), nil
@@ -163,7 +160,6 @@ func (r *Reader) next() (Frame, error) {
 	}
 }
 
-// record reads a record that may be held.
 func (r *Reader) record(h header) (Frame, error) {
 	length := h.length + int(h.block)
 	if length > keepBytes && r.options.Hold != nil {
@@ -204,13 +200,11 @@ func isShort(block []byte) bool {
 // maxLineEnds is how many line ends after a block belong to its record. Two are usual, each of two bytes.
 const maxLineEnds = 16
 
-// cut makes a frame of the next n bytes.
 func (r *Reader) cut(n int, fault string) Frame {
 	r.frame = n
 	return Frame{Raw: r.in.unread()[:n:n], Fault: fault}
 }
 
-// header is what is to be known of the header of a record.
 type header struct {
 	begins     bool   // a record begins here
 	isWARC     bool   // and it is no record of ARC
@@ -221,7 +215,6 @@ type header struct {
 	fault      string // why the block cannot be read, if it cannot
 }
 
-// readHeader reads the header of the record that begins here, if one does.
 func (r *Reader) readHeader() header {
 	line := r.in.line(0)
 	if isVersion(line) {
@@ -235,7 +228,6 @@ func (r *Reader) readHeader() header {
 	return h
 }
 
-// readWARC reads the fields of a WARC header, which begin after its first line.
 func (r *Reader) readWARC(first int) header {
 	h := header{begins: true, isWARC: true, length: first, block: unknownLength}
 	r.ids = ids{r.ids.own[:0], r.ids.info[:0], r.ids.with[:0]}
@@ -329,7 +321,6 @@ func (r *Reader) resumes(at int) bool {
 	return false
 }
 
-// junk passes over bytes that are no record, up to the next one.
 func (r *Reader) junk() Frame {
 	var passed int64
 	fault := "%d bytes are no WARC or ARC record"
@@ -372,7 +363,6 @@ func (r *Reader) passOver(h header) Frame {
 	return f
 }
 
-// beginsMember reports whether the unread bytes begin with a member.
 func (r *Reader) beginsMember() bool {
 	r.in.ahead(1)
 	return len(r.in.members) > 0 && r.in.members[0].decoded == r.in.offset

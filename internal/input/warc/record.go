@@ -6,20 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 
 	"mirrorbeam.dev/internal/input/mediatype"
 )
 
-// Use says whether a record is a document, or why it is passed over.
 type Use uint8
 
-// The uses of records.
 const (
 	// Document is a page: a response or resource of status 200 and a text type, or the text of a conversion.
 	Document Use = iota
 	// Warcinfo is about the archive: the record of that type, or the first record of an ARC file.
 	Warcinfo
-	// Request is what the crawler asked.
 	Request
 	// Metadata is about another record; a WAT file is full of it.
 	Metadata
@@ -33,30 +32,20 @@ const (
 	OtherType
 	// OfCrawler is a record of the crawler about its work, such as the log of wget, or about a page, such as its text or a picture of it.
 	OfCrawler
-	// Uses is the number of uses.
 	Uses = iota
 )
 
-// useNames are the names of uses in counts.
 var useNames = [Uses]string{"document", "warcinfo", "request", "metadata", "revisit", "other record", "other status", "other type", "record of the crawler"}
 
-// String returns the name of a use in counts, such as "other status".
-func (u Use) String() string {
-	if int(u) < len(useNames) {
-		return useNames[u]
-	}
-	return fmt.Sprintf("use %d", uint8(u))
-}
+func (u Use) String() string { return useNames[u] }
 
 // Record is what a frame holds. It is valid until the next call of [Parser.Parse], and as long as the frame.
 type Record struct {
-	// Use is Document, or why the record is passed over.
 	Use Use
 	// Type is its WARC-Type in lower case; of an ARC record "response", or "warcinfo" for the first of a file.
 	Type string
 	// ID is the WARC-Record-ID as written there, in angle brackets. ARC records have none.
-	ID []byte
-	// URL is the WARC-Target-URI or the URL of the ARC record.
+	ID  []byte
 	URL []byte
 	// Date is the WARC-Date as it is written there. That of an ARC record is written in the same way.
 	Date []byte
@@ -83,7 +72,6 @@ type Parser struct {
 	head    warcHead
 }
 
-// warcHead holds the fields that matter of a record's own header.
 type warcHead struct {
 	kind, contentType, payloadType []byte
 }
@@ -108,7 +96,6 @@ func (p *Parser) Parse(raw []byte) (Record, error) {
 	return p.response(r, rest[:min(max(h.length, 0), int64(len(rest)))])
 }
 
-// parseWARC reads a WARC record after its first line.
 func (p *Parser) parseWARC(rest []byte) (r Record, err error) {
 	p.head = warcHead{}
 	length := int64(unknownLength)
@@ -130,7 +117,7 @@ func (p *Parser) parseWARC(rest []byte) (r Record, err error) {
 		return r, errors.New("the record does not give its length")
 	}
 	block := rest[:min(length, int64(len(rest)))]
-	r.Type = lower(p.head.kind)
+	r.Type = strings.ToLower(string(p.head.kind))
 	if r.Type != "warcinfo" && isOfCrawler(r.URL) {
 		r.Use = OfCrawler
 		return r, nil
@@ -145,16 +132,10 @@ func (p *Parser) parseWARC(rest []byte) (r Record, err error) {
 		r.MediaType, r.Charset = mediaType(p.head.contentType)
 		r.Payload = block
 		return r, p.check(r)
-	case "warcinfo":
-		r.Use = Warcinfo
-	case "request":
-		r.Use = Request
-	case "metadata":
-		r.Use = Metadata
-	case "revisit":
-		r.Use = Revisit
-	default:
-		r.Use = OtherRecord
+	}
+	r.Use = OtherRecord
+	if i := slices.Index(useNames[Warcinfo:OtherRecord], r.Type); i >= 0 {
+		r.Use = Warcinfo + Use(i)
 	}
 	return r, nil
 }
@@ -172,7 +153,6 @@ func isOfCrawler(address []byte) bool {
 	return aboutPage.Match(before)
 }
 
-// field takes in a field of a WARC header.
 func (p *Parser) field(r *Record, name, value []byte) {
 	switch {
 	case is(name, "warc-type"):
@@ -194,7 +174,6 @@ func (p *Parser) field(r *Record, name, value []byte) {
 	}
 }
 
-// response reads what a server answered.
 func (p *Parser) response(r Record, block []byte) (Record, error) {
 	if len(block) == 0 {
 		r.Use = OtherStatus
@@ -250,7 +229,6 @@ func (p *Parser) page(r Record, body []byte, head httpHead) (Record, error) {
 	return r, p.check(r)
 }
 
-// check refuses a payload that is too long, or no text.
 func (p *Parser) check(r Record) error {
 	if int64(len(r.Payload)) > p.Limit {
 		return fmt.Errorf("the payload of %d bytes is longer than the %d that a document may have", len(r.Payload), p.Limit)

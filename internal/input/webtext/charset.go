@@ -21,7 +21,6 @@ const (
 	sampleBytes = 16 << 10
 )
 
-// utf8Name is the name of UTF-8 among the encodings of HTML.
 const utf8Name = "utf-8"
 
 // byteOrderMarks begin a page and name its encoding for sure.
@@ -132,7 +131,6 @@ func isValid(text []byte) bool {
 	return utf8.Valid(text)
 }
 
-// metaLabel returns the charset that a page gives of itself, or nothing.
 func metaLabel(page Page) string {
 	head := page.Content[:min(len(page.Content), metaBytes)]
 	switch formatOf(page) {
@@ -144,7 +142,6 @@ func metaLabel(page Page) string {
 	return ""
 }
 
-// xmlLabel returns the encoding that an XML declaration names.
 func xmlLabel(head []byte) string {
 	declaration, ok := bytes.CutPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte("<?xml"))
 	if !ok {
@@ -160,7 +157,6 @@ func xmlLabel(head []byte) string {
 	return string(value)
 }
 
-// htmlLabel returns the charset that a meta element of an HTML head names.
 func htmlLabel(head []byte) string {
 	tokens := html.NewTokenizer(bytes.NewReader(head))
 	for {
@@ -186,7 +182,6 @@ func htmlLabel(head []byte) string {
 	}
 }
 
-// labelIn returns the charset that an attribute of a meta element names.
 func labelIn(key string, value []byte) string {
 	switch key {
 	case "charset":

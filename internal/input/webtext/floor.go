@@ -56,13 +56,11 @@ type floor struct {
 	}
 }
 
-// start begins to measure.
 func (f *floor) start() {
 	f.left, f.seen, f.links, f.asks = 0, 0, 0, false
 	clear(f.out)
 }
 
-// leaveOut notes text of the block at hand that is left out.
 func (f *floor) leaveOut(why hiding, bytes int, isLinked bool) {
 	if f.block.why != why {
 		f.endBlock()

@@ -55,7 +55,6 @@ func (h *htmlText) start(dst, content []byte, mode Mode) *html.Tokenizer {
 	return html.NewTokenizer(&h.reader)
 }
 
-// finish ends the page, and gives its text away.
 func (h *htmlText) finish() (text []byte) {
 	h.endBlock()
 	h.floor.endBlock()
@@ -79,7 +78,6 @@ func (h *htmlText) append(dst, content []byte, mode Mode) []byte {
 	return text
 }
 
-// read appends the text of a page.
 func (h *htmlText) read(dst, content []byte, mode Mode) (text []byte) {
 	tokens := h.start(dst, content, mode)
 	for {
@@ -197,7 +195,6 @@ func (h *htmlText) noteEnds() {
 	h.elements.ended = h.elements.ended[:0]
 }
 
-// proseBefore returns how many bytes of prose come before a block.
 func (h *htmlText) proseBefore(block int) int {
 	if block == 0 {
 		return 0
@@ -248,7 +245,6 @@ func (h *htmlText) breaks(t *tag) bool {
 	return t.breaks && (t.kind == title || h.elements.hidden()&^h.floor.void == 0)
 }
 
-// addText appends a piece of text, its white space collapsed.
 func (h *htmlText) addText(piece []byte) {
 	if why := h.elements.hidden() &^ h.floor.void; why != 0 && !h.block.isTitle {
 		h.floor.leaveOut(why, len(bytes.TrimSpace(piece)), h.links > 0)
@@ -279,12 +275,10 @@ func (h *htmlText) addText(piece []byte) {
 	}
 }
 
-// isSpace reports whether a byte is white space of HTML.
 func isSpace(c byte) bool {
 	return c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f')
 }
 
-// endBlock ends the block at hand and begins the next one.
 func (h *htmlText) endBlock() {
 	h.space = false
 	if len(h.text) > h.block.start {

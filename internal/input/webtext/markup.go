@@ -3,12 +3,11 @@ package webtext
 import (
 	"bytes"
 	"iter"
+	"slices"
 )
 
-// MarkupBytes is the length of a sketch of markup.
 const MarkupBytes = 32
 
-// markupShingle is the number of adjacent tags in a shingle of markup.
 const markupShingle = 4
 
 // mostTags is how many tags of a page are looked at.
@@ -96,14 +95,10 @@ func startTags(page []byte) iter.Seq[uint64] {
 	}
 }
 
-// isField reports whether a tag is a field of a form.
 func isField(name []byte) bool {
-	for _, field := range []string{"input", "select", "textarea", "button"} {
-		if bytes.EqualFold(name, []byte(field)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"input", "select", "textarea", "button"}, func(field string) bool {
+		return bytes.EqualFold(name, []byte(field))
+	})
 }
 
 // behind returns what follows the start of an end tag, or nothing if there is none.

@@ -147,10 +147,8 @@ func plainStyle(style []byte) string {
 			}
 			at += end + len("/**/")
 		case rest[0] == '\\':
-			digits := 1
-			for digits < min(len(rest), 7) && isHexDigit(rest[digits]) {
-				digits++
-			}
+			escape := rest[1:min(len(rest), 7)]
+			digits := 1 + len(escape) - len(bytes.TrimLeft(escape, "0123456789abcdefABCDEF"))
 			if code, err := strconv.ParseUint(string(rest[1:digits]), 16, 32); err == nil {
 				b.WriteString(string(utf8.AppendRune(nil, rune(min(code, utf8.MaxRune)))))
 				if digits < len(rest) && isSpace(rest[digits]) {
@@ -164,10 +162,6 @@ func plainStyle(style []byte) string {
 		}
 	}
 	return b.String()
-}
-
-func isHexDigit(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
 }
 
 // hiding returns what a style hides, and what it shows again. Any display but none shows an element with the attribute hidden.

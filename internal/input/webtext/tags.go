@@ -109,7 +109,6 @@ func makeTags() map[string]*tag {
 // other stands for every element that is not in the table.
 var other = new(tag)
 
-// longestName is the length of the longest name in the table.
 const longestName = len("blockquote")
 
 // tagOf returns the element of a raw tag, after its opening bracket.

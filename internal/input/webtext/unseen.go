@@ -38,7 +38,6 @@ func (d declarations) isClear() (isClear, isKnown bool) {
 // farAway is how far, in pixels or whatever units, text is moved to be out of sight.
 const farAway = -900
 
-// isMovedAway reports whether a style moves an element out of sight.
 func (d declarations) isMovedAway() bool {
 	properties := []string{"margin-left", "margin-top"}
 	if position := d["position"]; position != "" && position != "static" {
@@ -108,7 +107,6 @@ func (d declarations) isClipped() bool {
 	return len(edges) > 0 && (meet(0, 2) || meet(1, 3))
 }
 
-// isOnePoint reports whether the points of a polygon are all the same.
 func isOnePoint(points []string) bool {
 	for i, at := range points {
 		if at != points[i%2] {

@@ -48,7 +48,6 @@ const MainVersion = 2
 type Form string
 
 const (
-	// Plain is text alone.
 	Plain Form = "plain"
 	// HTML is a web page, or a part of one.
 	HTML Form = "html"
@@ -56,7 +55,6 @@ const (
 
 // Page is a page as a server sent it.
 type Page struct {
-	// Content is its bytes, in any charset.
 	Content []byte
 	// MediaType is its type in lower case, such as "text/html". An empty one is taken for HTML.
 	MediaType string
@@ -75,7 +73,6 @@ type Extractor struct {
 	detector *chardet.Detector
 }
 
-// keepBytes is the largest buffer that outlives a page.
 const keepBytes = 8 << 20
 
 // Text returns the text of a page that is text alone, in UTF-8, and whether it is. The text is part of the page or of the Extractor,
@@ -111,7 +108,6 @@ func (e *Extractor) Append(dst []byte, page Page) []byte {
 	return dst
 }
 
-// format is how the text is written in a page.
 type format uint8
 
 const (
