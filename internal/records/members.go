@@ -266,3 +266,37 @@ type KnownDocument struct {
 
 // KnownSize is the size of the record of a known document, in bytes.
 const KnownSize = digest.Size + 16 + RefSize + 5
+
+// WriteKnown writes a known document. There are very many: it is spelled here what package packed would write.
+func WriteKnown(run *runfile.Writer, d *KnownDocument) error {
+	b, err := run.Record(Known, 0, KnownSize)
+	if err != nil {
+		return err
+	}
+	putKnown(b, d)
+	return nil
+}
+
+func putKnown(b []byte, d *KnownDocument) {
+	d.Digest.Append(b[:0])
+	binary.LittleEndian.PutUint64(b[digest.Size:], d.Scope)
+	binary.LittleEndian.PutUint64(b[digest.Size+8:], d.Side)
+	PutRef(b[digest.Size+16:], d.Ref)
+	binary.LittleEndian.PutUint32(b[KnownSize-5:], d.Size)
+	b[KnownSize-1] = 0
+	if d.Keyed {
+		b[KnownSize-1] = 1
+	}
+}
+
+// GetKnown reads the known document that b begins with.
+func GetKnown(b []byte) KnownDocument {
+	return KnownDocument{
+		Digest: digest.Get(b),
+		Scope:  binary.LittleEndian.Uint64(b[digest.Size:]),
+		Side:   binary.LittleEndian.Uint64(b[digest.Size+8:]),
+		Ref:    GetRef(b[digest.Size+16:]),
+		Size:   binary.LittleEndian.Uint32(b[KnownSize-5:]),
+		Keyed:  b[KnownSize-1] == 1,
+	}
+}

@@ -40,6 +40,14 @@ func TestRecords(t *testing.T) {
 	}
 	check("plain key", KeySize+2*4, func(b []byte) { PutKey(b, candidates.Record{Key: 2}) }, func(b []byte) any { return len(AfterKey(b)) }, 0)
 	ref := docref.Ref(1<<63 | 7)
+	for _, isKeyed := range []bool{false, true} {
+		known := KnownDocument{digest.Digest{1<<61 | 3, 1<<60 | 7}, 1<<63 | 1, 1<<63 | 2, ref, 1<<31 | 4, isKeyed}
+		check("known", KnownSize, func(b []byte) { putKnown(b, &known) }, func(b []byte) any { return GetKnown(b) }, known)
+		check("known, packed", KnownSize, func(b []byte) { putKnown(b, &known) }, func(b []byte) any {
+			got, _ := Next[KnownDocument](b)
+			return got
+		}, known)
+	}
 	check("ref", RefSize, func(b []byte) { PutRef(b, ref) }, func(b []byte) any { return GetRef(b) }, ref)
 	location := NodeLocation{graphs.Location{First: 1<<31 | 1, Blocks: 1<<15 | 2, Block: 1<<14 | 3}, 1<<31 | 4}
 	const node = graphs.Node(1<<31 | 9)

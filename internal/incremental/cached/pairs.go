@@ -113,8 +113,7 @@ func readKnown(packed []byte) knownDocuments {
 
 // get returns the document at a place.
 func (k *knownDocuments) get(place uint32) records.KnownDocument {
-	d, _ := records.Next[records.KnownDocument](k.packed[int(place)*records.KnownSize:])
-	return d
+	return records.GetKnown(k.packed[int(place)*records.KnownSize:])
 }
 
 // knownEdges are edges between packed documents. They name these by their places.

@@ -152,8 +152,13 @@ func (n *pruned) know(block *sketchblock.Block, i int, isKeyed bool) error {
 	if n.CachedPairs == "" {
 		return nil
 	}
-	return records.Write(&n.taskContext.Run, records.Known, 0, &records.KnownDocument{
-		Digest: n.equal(block, i), Scope: block.Scope(i), Side: block.Side(i), Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isKeyed,
+	return records.WriteKnown(&n.taskContext.Run, &records.KnownDocument{
+		Digest: n.equal(block, i),
+		Scope:  block.Scope(i),
+		Side:   block.Side(i),
+		Ref:    block.Ref(i),
+		Size:   uint32(block.Size(i)),
+		Keyed:  isKeyed,
 	})
 }
 

@@ -114,7 +114,7 @@ func (c *copier) copyBatch(w io.Writer) error {
 // span is a range of rows of a batch, without its end.
 type span struct{ begin, end int64 }
 
-// write writes rows of a batch as one of the copy, or as several if the library cannot join them.
+// write writes rows of a batch as one of the copy, or as several if the library cannot join them. Damaged rows are lost.
 func (c *copier) write(batch arrow.RecordBatch, rows []int64) error {
 	var spans []span
 	for i, row := range rows {
@@ -126,12 +126,16 @@ func (c *copier) write(batch arrow.RecordBatch, rows []int64) error {
 	columns := make([]arrow.Array, batch.NumCols())
 	for i := range columns {
 		var err error
-		if columns[i], err = joined(batch.Column(i), spans); err != nil && len(spans) > 1 {
+		if columns[i], err = joined(batch.Column(i), spans); err != nil && len(rows) > 1 {
 			half := len(rows) / 2
 			if err := c.write(batch, rows[:half]); err != nil {
 				return err
 			}
 			return c.write(batch, rows[half:])
+		} else if err != nil && IsDamage(err) && c.rows.Lost != nil {
+			c.copied--
+			c.rows.Lost(1)
+			return nil
 		} else if err != nil {
 			return fmt.Errorf("copy column %s: %w", batch.ColumnName(i), err)
 		}

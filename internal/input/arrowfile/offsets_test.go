@@ -1,12 +1,41 @@
 package arrowfile
 
 import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"mirrorbeam.dev/internal/input/corpus"
 )
+
+// TestLostRow: a row that is damaged in a column that only copies read is left out of the copy, and is told.
+func TestLostRow(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join("testdata", "stream.arrow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := bytes.Index(content, []byte("text number 0 "))
+	copy(content[text-8:], "\xff\xff\xff\xff\xff\xff\xff\xff") // the offset behind the last row of the first batch
+	r, err := Open(source(content), int64(len(content)), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close() // it was only read
+	lost, chosen := int64(0), int64(0)
+	copied, err := r.Copy(io.Discard, corpus.RowCopy{
+		Keep: func(int64) bool { chosen++; return true },
+		Lost: func(rows int64) { lost += rows },
+	})
+	if err != nil || lost != 1 || copied != chosen-1 {
+		t.Errorf("%d of %d rows copied, %d lost: %v", copied, chosen, lost, err)
+	}
+}
 
 // TestOffsets: offsets that leave their values, or descend, are not sound, also in an array within another one. An array
 // without elements need not have any.

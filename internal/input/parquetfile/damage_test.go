@@ -3,10 +3,12 @@ package parquetfile_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"mirrorbeam.dev/internal/input/parquetfile"
@@ -45,6 +47,21 @@ func known(err error) bool {
 	var group *parquetfile.GroupError
 	var field *parquetfile.FieldError
 	return errors.As(err, &file) || errors.As(err, &group) || errors.As(err, &field)
+}
+
+// TestTwoFiles: a file behind another one, as cat joins them, is refused. Its footer would be read with the pages of the
+// first, which are other rows of the same shape.
+func TestTwoFiles(t *testing.T) {
+	files := expected(t)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		t.Run(name, func(t *testing.T) {
+			whole := readFile(t, name)
+			_, err := open(slices.Concat(whole, whole))
+			if want := fmt.Sprintf("split them at byte %d", len(whole)); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %q", err, want)
+			}
+		})
+	}
 }
 
 // TestDamage flips bytes and cuts files. Whatever happens is no panic, and an error that blames the content.

@@ -36,6 +36,7 @@
 package parquetfile
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -91,6 +92,9 @@ func Open(reader io.ReaderAt, size int64) (*File, error) {
 	if err := f.readGroups(); err != nil {
 		return nil, err
 	}
+	if err := f.checkSingle(); err != nil {
+		return nil, err
+	}
 	return f, nil
 }
 
@@ -116,6 +120,48 @@ func (f *File) readGroups() error {
 	}
 	if first != f.metadata.NumRows {
 		return &FileError{Reason: fmt.Sprintf("the footer is damaged: the file has %d rows, and its row groups %d", f.metadata.NumRows, first)}
+	}
+	return nil
+}
+
+// maxUntold is how many bytes of a file its footer may not tell of.
+const maxUntold = 64 << 10
+
+// checkSingle returns an error if another Parquet file precedes this one, as `cat` joins them: the footer would then be
+// read with the pages of the first.
+func (f *File) checkSingle() error {
+	end := int64(len(magic))
+	reach := func(offset *int64, length *int32) {
+		if offset != nil && length != nil {
+			end = max(end, *offset+int64(*length))
+		}
+	}
+	for _, group := range f.metadata.RowGroups {
+		for _, chunk := range group.Columns {
+			reach(chunk.ColumnIndexOffset, chunk.ColumnIndexLength)
+			reach(chunk.OffsetIndexOffset, chunk.OffsetIndexLength)
+			if m := chunk.MetaData; m != nil {
+				first := m.DataPageOffset
+				if m.DictionaryPageOffset != nil && *m.DictionaryPageOffset > 0 {
+					first = min(first, *m.DictionaryPageOffset)
+				}
+				end = max(end, first+m.TotalCompressedSize)
+				reach(m.BloomFilterOffset, m.BloomFilterLength)
+			}
+		}
+	}
+	before := f.size - endBytes - int64(len(f.footer)) - end
+	if before < int64(len(magic))+endBytes {
+		return nil
+	}
+	// What is read may begin earlier: writers leave a few bytes that no footer tells of.
+	from := max(0, before-maxUntold)
+	border := make([]byte, before+int64(len(magic))-from)
+	if _, err := f.reader.ReadAt(border, from); err != nil {
+		return fmt.Errorf("read what precedes the file: %w", err)
+	}
+	if at := bytes.LastIndex(border, []byte(magic+magic)); at >= 0 {
+		return &FileError{Reason: fmt.Sprintf("two Parquet files in one: split them at byte %d", from+int64(at+len(magic)))}
 	}
 	return nil
 }
