@@ -57,12 +57,19 @@ const (
 // The columns that a block may lack.
 const (
 	withStored = 1 << iota
-	withPriority
-	withScopes
-	withSides
-	withSources
-	withResolved
-	withCaptures
+	// withColumn is for the first column of hashes, and the bits after it for the others.
+	withColumn
+	withCaptures = withColumn << columnCount
+)
+
+// The columns of hashes, in their order.
+const (
+	priorities = iota
+	scopes
+	sides
+	sources
+	resolved
+	columnCount
 )
 
 // Document is one document as a block takes it in.
@@ -101,20 +108,16 @@ type Document struct {
 
 // Builder collects the documents of one block. Not for concurrent use.
 type Builder struct {
-	keys     int
-	simhash  int
-	columns  uint32 // those that a document needs
-	digests  []byte
-	keyed    []byte
-	simmed   []byte
-	ranked   []byte
-	scopes   []byte
-	sides    []byte
-	sources  []byte
-	resolved []byte
-	ids      []byte
-	sets     []byte
-	n        int
+	keys    int
+	simhash int
+	needed  uint32 // the columns that a document needs
+	digests []byte
+	keyed   []byte
+	simmed  []byte
+	columns [columnCount][]byte
+	ids     []byte
+	sets    []byte
+	n       int
 
 	refs, sizes, stored, idEnds, captureEnds []uint64
 
@@ -148,41 +151,26 @@ func (b *Builder) Add(d Document) {
 	}
 	stored := (len(b.sets) - before) / HashSize
 	if stored != d.Size {
-		b.columns |= withStored
+		b.needed |= withStored
 	}
 	b.stored = append(b.stored, uint64(stored))
-	b.ranked = b.appendColumn(b.ranked, uint64(d.Priority^preference.Leading), withPriority)
-	b.scopes = b.appendColumn(b.scopes, d.Scope, withScopes)
-	b.sides = b.appendColumn(b.sides, d.Side, withSides)
-	b.sources = b.appendColumn(b.sources, d.Source, withSources)
-	resolved := uint64(0)
+	hashes := [columnCount]uint64{uint64(d.Priority ^ preference.Leading), d.Scope, d.Side, d.Source}
 	if d.IsResolved {
-		resolved = 1
+		hashes[resolved] = 1
 	}
-	b.resolved = b.appendColumn(b.resolved, resolved, withResolved)
+	for column, hash := range hashes {
+		if hash != 0 {
+			b.needed |= withColumn << column
+		}
+		b.columns[column] = binary.LittleEndian.AppendUint64(b.columns[column], hash)
+	}
 	b.ids = append(b.ids, d.ID...)
 	b.idEnds = append(b.idEnds, uint64(len(b.ids)))
 	if len(d.Capture) > 0 {
-		b.columns |= withCaptures
+		b.needed |= withCaptures
 		b.captures = append(b.captures, d.Capture...)
 	}
 	b.captureEnds = append(b.captureEnds, uint64(len(b.captures)))
-}
-
-// appendColumn appends the hash of a document to a column, and notes whether a document needs it.
-func (b *Builder) appendColumn(column []byte, hash uint64, with uint32) []byte {
-	if hash != 0 {
-		b.columns |= with
-	}
-	return binary.LittleEndian.AppendUint64(column, hash)
-}
-
-// column returns a column if a document needs it.
-func (b *Builder) column(column []byte, with uint32) []byte {
-	if b.columns&with == 0 {
-		return nil
-	}
-	return column
 }
 
 // Documents returns the documents' bytes in parts; valid until the next Reset.
@@ -192,20 +180,23 @@ func (b *Builder) Documents() [][]byte {
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.n))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.keys))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.simhash))
-	header = binary.LittleEndian.AppendUint32(header, b.columns)
+	header = binary.LittleEndian.AppendUint32(header, b.needed)
 	header = binary.LittleEndian.AppendUint32(header, uint32(len(b.ids)))
 	b.numbers = appendNumbers(appendNumbers(b.numbers[:0], b.refs), b.sizes)
-	if b.columns&withStored != 0 {
+	if b.needed&withStored != 0 {
 		b.numbers = appendNumbers(b.numbers, b.stored)
 	}
 	b.numbers = appendNumbers(b.numbers, b.idEnds)
-	if b.columns&withCaptures != 0 {
+	if b.needed&withCaptures != 0 {
 		b.numbers = appendNumbers(b.numbers, b.captureEnds)
 	}
-	return [][]byte{
-		header, b.numbers, b.digests, b.keyed, b.simmed, b.column(b.ranked, withPriority),
-		b.column(b.scopes, withScopes), b.column(b.sides, withSides), b.column(b.sources, withSources), b.column(b.resolved, withResolved), b.ids, b.captures,
+	parts := [][]byte{header, b.numbers, b.digests, b.keyed, b.simmed}
+	for column, hashes := range b.columns {
+		if b.needed&(withColumn<<column) != 0 {
+			parts = append(parts, hashes)
+		}
 	}
+	return append(parts, b.ids, b.captures)
 }
 
 // Sets returns the bytes of the sets; valid until the next Reset.
@@ -216,7 +207,7 @@ func (b *Builder) Each(visit func(scope uint64, set []byte) bool) {
 	sets := b.sets
 	for i := range b.n {
 		size := HashSize * int(b.stored[i])
-		if !visit(hashAt(b.scopes, i), sets[:size:size]) {
+		if !visit(hashAt(b.columns[scopes], i), sets[:size:size]) {
 			return
 		}
 		sets = sets[size:]
@@ -231,23 +222,24 @@ func (b *Builder) Reset() {
 	if cap(b.sets) > keepBytes {
 		b.sets = nil
 	}
+	for column := range b.columns {
+		b.columns[column] = b.columns[column][:0]
+	}
 	*b = Builder{
-		keys: b.keys, simhash: b.simhash,
-		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], simmed: b.simmed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
-		ranked: b.ranked[:0], scopes: b.scopes[:0], sides: b.sides[:0], sources: b.sources[:0], resolved: b.resolved[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
-		captureEnds: b.captureEnds[:0], captures: b.captures[:0], numbers: b.numbers[:0],
+		keys: b.keys, simhash: b.simhash, columns: b.columns, refs: b.refs[:0], sizes: b.sizes[:0], stored: b.stored[:0],
+		idEnds: b.idEnds[:0], captureEnds: b.captureEnds[:0], digests: b.digests[:0], keyed: b.keyed[:0],
+		simmed: b.simmed[:0], ids: b.ids[:0], captures: b.captures[:0], sets: b.sets[:0], numbers: b.numbers[:0],
 	}
 }
 
 // Block reads the documents of one block in place.
 type Block struct {
-	n, keys, simhash                     int
-	refs, sizes, stored, idEnds          numbers
-	digests, keyed, simmed, ranked       []byte
-	scopes, sides, sources, resolved, id []byte
-	captureEnds                          numbers
-	captures                             []byte     // nil if no document has one
-	moved                                docref.Ref // what is added to each ref
+	n, keys, simhash                         int
+	refs, sizes, stored, idEnds, captureEnds numbers
+	digests, keyed, simmed, id               []byte
+	columns                                  [columnCount][]byte
+	captures                                 []byte     // nil if no document has one
+	moved                                    docref.Ref // what is added to each ref
 }
 
 // Parse reads the header of a block's documents. The block aliases them.
@@ -262,11 +254,12 @@ func Parse(documents []byte) (Block, error) {
 	n := int(binary.LittleEndian.Uint32(documents[4:]))
 	keys := int(binary.LittleEndian.Uint32(documents[8:]))
 	simhash := int(binary.LittleEndian.Uint32(documents[12:]))
-	columns := binary.LittleEndian.Uint32(documents[16:])
+	needed := binary.LittleEndian.Uint32(documents[16:])
 	ids := int(binary.LittleEndian.Uint32(documents[20:]))
 	b := Block{n: n, keys: keys, simhash: simhash}
-	rest, err := b.takeNumbers(documents[HeaderSize:], columns)
-	if size := n*(digest.Size+8*keys+8*simhash+8*bits.OnesCount32(columns&^(withStored|withCaptures))) + ids; err != nil || columns >= 2*withCaptures || len(rest) < size {
+	rest, err := b.takeNumbers(documents[HeaderSize:], needed)
+	size := n*(digest.Size+8*keys+8*simhash+8*bits.OnesCount32(needed&^(withStored|withCaptures))) + ids
+	if err != nil || needed >= 2*withCaptures || len(rest) < size {
 		return Block{}, damaged
 	}
 	take := func(size int) []byte {
@@ -275,35 +268,37 @@ func Parse(documents []byte) (Block, error) {
 		return column
 	}
 	b.digests, b.keyed, b.simmed = take(digest.Size*n), take(8*n*keys), take(8*n*simhash)
-	for _, column := range []struct {
-		hashes *[]byte
-		with   uint32
-	}{{&b.ranked, withPriority}, {&b.scopes, withScopes}, {&b.sides, withSides}, {&b.sources, withSources}, {&b.resolved, withResolved}} {
-		if columns&column.with != 0 {
-			*column.hashes = take(8 * n)
+	for column := range b.columns {
+		if needed&(withColumn<<column) != 0 {
+			b.columns[column] = take(8 * n)
 		}
 	}
 	b.id = take(ids)
-	if columns&withCaptures != 0 {
+	if needed&withCaptures != 0 {
 		b.captures, rest = rest, nil
 	}
-	if len(rest) > 0 || n > 0 && (b.idEnds.at(n-1) != uint64(ids) || b.captures != nil && b.captureEnds.at(n-1) != uint64(len(b.captures))) {
+	if len(rest) > 0 || n > 0 && (b.idEnds.at(n-1) != uint64(ids) ||
+		b.captures != nil && b.captureEnds.at(n-1) != uint64(len(b.captures))) {
 		return Block{}, damaged
 	}
 	return b, nil
 }
 
 // takeNumbers takes the lists of numbers of a block, and returns the bytes behind them.
-func (b *Block) takeNumbers(rest []byte, columns uint32) (_ []byte, err error) {
-	for _, list := range []struct {
-		numbers *numbers
-		isThere bool
-	}{{&b.refs, true}, {&b.sizes, true}, {&b.stored, columns&withStored != 0}, {&b.idEnds, true}, {&b.captureEnds, columns&withCaptures != 0}} {
-		if list.isThere && err == nil {
-			*list.numbers, rest, err = takeNumbers(rest, b.n)
+func (b *Block) takeNumbers(rest []byte, needed uint32) (_ []byte, err error) {
+	lists := []*numbers{&b.refs, &b.sizes}
+	if needed&withStored != 0 {
+		lists = append(lists, &b.stored)
+	}
+	if lists = append(lists, &b.idEnds); needed&withCaptures != 0 {
+		lists = append(lists, &b.captureEnds)
+	}
+	for _, list := range lists {
+		if err == nil {
+			*list, rest, err = takeNumbers(rest, b.n)
 		}
 	}
-	if columns&withStored == 0 {
+	if needed&withStored == 0 {
 		b.stored = b.sizes
 	}
 	return rest, err
@@ -360,21 +355,21 @@ func (b *Block) Stored(i int) int { return int(b.stored.at(i)) }
 
 // Priority says how preferred document i is.
 func (b *Block) Priority(i int) preference.Priority {
-	return (preference.Priority(hashAt(b.ranked, i)) ^ preference.Leading).At(b.Ref(i))
+	return (preference.Priority(hashAt(b.columns[priorities], i)) ^ preference.Leading).At(b.Ref(i))
 }
 
 // Scope returns the hash of what document i shares with those that it is compared with, 0 if it is compared with all.
-func (b *Block) Scope(i int) uint64 { return hashAt(b.scopes, i) }
+func (b *Block) Scope(i int) uint64 { return hashAt(b.columns[scopes], i) }
 
 // Side returns the hash of that in which document i differs from those that it is compared with, 0 if it is compared with
 // all.
-func (b *Block) Side(i int) uint64 { return hashAt(b.sides, i) }
+func (b *Block) Side(i int) uint64 { return hashAt(b.columns[sides], i) }
 
 // Source returns the hash of the value that makes document i part of a source, 0 if no value does.
-func (b *Block) Source(i int) uint64 { return hashAt(b.sources, i) }
+func (b *Block) Source(i int) uint64 { return hashAt(b.columns[sources], i) }
 
 // IsResolved reports whether all pairs of document i are known.
-func (b *Block) IsResolved(i int) bool { return hashAt(b.resolved, i) != 0 }
+func (b *Block) IsResolved(i int) bool { return hashAt(b.columns[resolved], i) != 0 }
 
 // SimHashDigest returns a digest of the SimHash fingerprint of document i; a document without shingles has
 // none, and gets the digest of its bytes.
@@ -512,41 +507,31 @@ func AppendSequence(b []byte, s Sequence) []byte {
 func ParseSequence(s Sequence, b []byte) (Sequence, error) {
 	damaged := errors.New("sequence of a document is damaged")
 	failed := false
-	next := func() uint32 {
+	next := func() uint64 {
 		value, size := binary.Uvarint(b)
-		if size <= 0 {
-			failed = true
-			return 0
-		}
-		b = b[size:]
-		return uint32(value)
+		failed = failed || size <= 0
+		b = b[max(size, 0):]
+		return value
 	}
-	count, size := binary.Uvarint(b)
-	if size <= 0 || count > uint64(len(b)/HashSize) {
+	count := next()
+	if failed || count > uint64(len(b)/HashSize) {
 		return Sequence{}, damaged
 	}
 	n := int(count)
-	b = b[size:]
-	if n*HashSize > len(b) {
-		return Sequence{}, damaged
-	}
 	s.Shingles = AppendSet(slices.Grow(s.Shingles[:0], n), b[:n*HashSize])
 	b = b[n*HashSize:]
 	s.Tokens, s.Starts, s.Ends = slices.Grow(s.Tokens[:0], n), slices.Grow(s.Starts[:0], n), slices.Grow(s.Ends[:0], n)
 	at, token := uint32(0), uint32(math.MaxUint32)
 	for range n {
-		begins, size := binary.Uvarint(b)
-		if size <= 0 {
-			return Sequence{}, damaged
-		}
-		b = b[size:]
+		begins := next()
 		at += uint32(begins >> 1)
 		if begins&1 == 0 {
 			token++
 		} else {
-			token += next()
+			token += uint32(next())
 		}
-		s.Tokens, s.Starts, s.Ends = append(s.Tokens, token), append(s.Starts, at), append(s.Ends, at+next())
+		s.Tokens, s.Starts = append(s.Tokens, token), append(s.Starts, at)
+		s.Ends = append(s.Ends, at+uint32(next()))
 	}
 	if failed || len(b) >= HashSize {
 		return Sequence{}, damaged
