@@ -256,13 +256,7 @@ func eachPacked(
 	reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind,
 ) (each func(visit func(packed []byte)) error, err error) {
 	var buffer []byte
-	size := int64(0)
-	for _, piece := range pieces {
-		if piece.Kind == kind {
-			size += piece.Length
-		}
-	}
-	if size <= heldBytes {
+	if runfile.SizeOf(pieces, kind) <= heldBytes {
 		buffer, err = reader.ReadKind(nil, pieces, kind)
 		return func(visit func([]byte)) error {
 			visit(buffer)

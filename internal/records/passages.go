@@ -64,9 +64,7 @@ func (w *Windows) Write(run *runfile.Writer, shard int, at Place, passage sketch
 	var packed [mostWindow]byte
 	b := binary.LittleEndian.AppendUint64(w.places.Append(packed[:0], at), passage.Hash)
 	b = binary.LittleEndian.AppendUint32(b, passage.Check)
-	to, err := run.Record(PassageHashes, shard, len(b))
-	copy(to, b)
-	return err
+	return WritePacked(run, PassageHashes, shard, b)
 }
 
 // Next reads the next passage, and returns the bytes behind it.
@@ -102,9 +100,7 @@ func (r *Repeats) Write(run *runfile.Writer, split int, next Repeat) error {
 		b = binary.AppendUvarint(b, uint64(next.First.At))
 	}
 	r.last = next
-	to, err := run.Record(PassageRepeats, split, len(b))
-	copy(to, b)
-	return err
+	return WritePacked(run, PassageRepeats, split, b)
 }
 
 // Next reads the next repeat, and returns the bytes behind it.

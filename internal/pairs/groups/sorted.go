@@ -45,13 +45,7 @@ func RecordsAtATime(bytes int64) int { return max(int(bytes/recordBytes), leastR
 // are very many. It goes through them twice: a shard may be the records of very many documents under one key. A shard above HeldBytes
 // is read twice, too, piece by piece, and once more for each further visit.
 func (s sorting) read(w *work.TaskContext, visit func(keys []candidates.Record) error) error {
-	size := int64(0)
-	for _, piece := range w.Pieces {
-		if piece.Kind == s.kind {
-			size += piece.Length
-		}
-	}
-	each := s.each
+	size, each := runfile.SizeOf(w.Pieces, s.kind), s.each
 	if size <= HeldBytes {
 		held, err := w.Read(0, s.kind)
 		if err != nil {

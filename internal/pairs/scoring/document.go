@@ -8,6 +8,7 @@ import (
 	"mirrorbeam.dev/internal/pairs/candidates"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/internal/work"
 )
@@ -69,18 +70,12 @@ type gathered struct {
 
 // readSets reads the documents of a place. Their hashes go to memory, which grows as needed.
 func readSets(w *work.TaskContext, memory *[]uint64) (*gathered, error) {
-	total := 0
-	for _, piece := range w.Pieces {
-		if piece.Kind == records.PlaceSets {
-			total += int(piece.Length)
-		}
-	}
 	const hashBytes = 8
-	if err := w.Expect(int64(total) / sketchblock.HashSize * hashBytes); err != nil {
+	most := runfile.SizeOf(w.Pieces, records.PlaceSets) / sketchblock.HashSize // hashes: a document also has a header
+	if err := w.Expect(most * hashBytes); err != nil {
 		return nil, err
 	}
-	// A document takes at least its header, so this is room enough for all.
-	*memory = slices.Grow((*memory)[:0], total/sketchblock.HashSize)
+	*memory = slices.Grow((*memory)[:0], int(most))
 	hashes := *memory
 	g := &gathered{}
 	err := eachSet(w, func(s *records.PlacedSet, _ int, _ int) error {

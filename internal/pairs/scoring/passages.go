@@ -9,6 +9,7 @@ import (
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/internal/work"
 	"mirrorbeam.dev/sketch"
@@ -115,13 +116,7 @@ type texts struct {
 
 // readTexts reads the sequences of a place.
 func readTexts(w *work.TaskContext) (*texts, error) {
-	total := int64(0)
-	for _, piece := range w.Pieces {
-		if piece.Kind == records.PlaceSets {
-			total += piece.Length
-		}
-	}
-	if err := w.Expect(timesIndexed * total); err != nil {
+	if err := w.Expect(timesIndexed * runfile.SizeOf(w.Pieces, records.PlaceSets)); err != nil {
 		return nil, err
 	}
 	all := &texts{}

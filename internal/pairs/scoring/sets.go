@@ -95,13 +95,7 @@ func unpackPair(word uint64) (x, y number) { return number(word >> 32), number(w
 // visitPairs visits the pairs of the task in order, each once, as packPair packs them. Mostly atATime pairs or fewer are
 // held at a time. A dense component has many times the pairs that the size of its sets suggests.
 func visitPairs(w *work.TaskContext, g *gathered, atATime int, visit func([]uint64) error) error {
-	total := 0
-	for _, piece := range w.Pieces {
-		if piece.Kind == records.PlacePairs {
-			total += int(piece.Length) / records.PairSize
-		}
-	}
-	parts := 1
+	total, parts := int(runfile.SizeOf(w.Pieces, records.PlacePairs)/records.PairSize), 1
 	if total > atATime {
 		// If all documents are pairs, the first documents have twice the average.
 		parts = 2*total/max(atATime, 1) + 1

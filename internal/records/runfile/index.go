@@ -17,12 +17,7 @@ const indexGuess = 32 << 10
 func (w *Writer) index() []byte {
 	b := make([]byte, 0, len(w.sections)*sectionSize+footerSize)
 	for _, s := range w.sections {
-		b = appendKind(b, s)
-		b = binary.LittleEndian.AppendUint32(b, s.shard)
-		b = binary.LittleEndian.AppendUint64(b, uint64(s.offset))
-		b = binary.LittleEndian.AppendUint64(b, uint64(s.length))
-		b = binary.LittleEndian.AppendUint32(b, s.sum)
-		b = binary.LittleEndian.AppendUint32(b, s.link)
+		b = appendSection(b, s)
 	}
 	sum := checksum.Of(b)
 	length := len(b)
@@ -32,31 +27,38 @@ func (w *Writer) index() []byte {
 	return append(b, 0, 0, 0, 0)
 }
 
+// appendSection appends a section, in sectionSize bytes.
+func appendSection(b []byte, s section) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(s.kind)|s.mark<<8)
+	b = binary.LittleEndian.AppendUint32(b, s.shard)
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.offset))
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.length))
+	b = binary.LittleEndian.AppendUint32(b, s.sum)
+	return binary.LittleEndian.AppendUint32(b, s.link)
+}
+
 func decodeSection(b []byte) section {
-	s := section{
+	word := binary.LittleEndian.Uint32(b)
+	return section{
+		kind:   Kind(word),
+		mark:   word >> 8,
 		shard:  binary.LittleEndian.Uint32(b[4:]),
 		offset: int64(binary.LittleEndian.Uint64(b[8:])),
 		length: int64(binary.LittleEndian.Uint64(b[16:])),
 		sum:    binary.LittleEndian.Uint32(b[24:]),
 		link:   binary.LittleEndian.Uint32(b[28:]),
 	}
-	s.kind, s.mark = kindOf(b)
-	return s
+}
+
+// piece returns the section as a piece of a shard.
+func (s section) piece(shard int, in sizedFile) Piece {
+	return Piece{
+		Kind: s.kind, Shard: shard, Path: in.path, Offset: s.offset, Length: s.length, Mark: s.mark, sum: s.sum, size: in.size,
+	}
 }
 
 // maxMark is the largest mark of a link.
 const maxMark = 1<<24 - 1
-
-// appendKind appends the kind and the mark of a section, four bytes in all.
-func appendKind(b []byte, s section) []byte {
-	return binary.LittleEndian.AppendUint32(b, uint32(s.kind)|s.mark<<8)
-}
-
-// kindOf reads what appendKind appended.
-func kindOf(b []byte) (kind Kind, mark uint32) {
-	word := binary.LittleEndian.Uint32(b)
-	return Kind(word), word >> 8
-}
 
 type sizedFile struct {
 	path string

@@ -1,6 +1,7 @@
 package runfile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -32,24 +33,15 @@ const filesInFlight = 16
 
 // Read appends the bytes of the piece to buffer. It returns an error if their sum is wrong.
 func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
-	if err := r.open(p); err != nil {
-		return buffer, err
-	}
 	n := len(buffer)
-	buffer = slices.Grow(buffer, int(p.Length))[:n+int(p.Length)]
-	if err := r.readAt(buffer[n:], p.Offset); err != nil {
-		return buffer[:n], fault("read", p.Path, err)
+	buffer, err := r.ReadStretch(buffer, p, 0, int(p.Length))
+	if err == nil {
+		err = p.check(buffer[n:])
 	}
-	if err := p.check(buffer[n:]); err != nil {
+	if err != nil {
 		return buffer[:n], err
 	}
-	r.count(1, p.Length)
 	return buffer, nil
-}
-
-func (r *Reader) count(pieces int, bytes int64) {
-	r.Pieces += int64(pieces)
-	r.Bytes += bytes
 }
 
 // check returns an error unless the bytes are those that were written as the piece.
@@ -71,8 +63,19 @@ func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte
 	if err := r.readAt(buffer[n:], p.Offset+int64(offset)); err != nil {
 		return buffer[:n], fault("read", p.Path, err)
 	}
-	r.count(1, int64(length))
+	r.Pieces++
+	r.Bytes += int64(length)
 	return buffer, nil
+}
+
+// SizeOf returns how many bytes the pieces of a kind have.
+func SizeOf(pieces []Piece, kind Kind) (size int64) {
+	for i := range pieces {
+		if pieces[i].Kind == kind {
+			size += pieces[i].Length
+		}
+	}
+	return size
 }
 
 // readAt fills b from the open file.
@@ -123,23 +126,21 @@ func (p Piece) open() (storage.File, error) {
 // file are asked for together, and files behind a network are read side by side.
 func (r *Reader) ReadKind(buffer []byte, pieces []Piece, kind Kind) ([]byte, error) {
 	r.wanted, r.ranges = r.wanted[:0], r.ranges[:0]
-	before := len(buffer)
-	n, total := before, before
+	n, size := len(buffer), int(SizeOf(pieces, kind))
+	buffer = slices.Grow(buffer, size)[:n+size]
+	rest := buffer[n:]
 	for _, p := range pieces {
 		if p.Kind == kind {
 			r.wanted = append(r.wanted, p)
-			total += int(p.Length)
+			r.ranges = append(r.ranges, storage.Range{Offset: p.Offset, Bytes: rest[:p.Length]})
+			rest = rest[p.Length:]
 		}
 	}
-	buffer = slices.Grow(buffer, total-n)[:total]
-	for _, p := range r.wanted {
-		r.ranges = append(r.ranges, storage.Range{Offset: p.Offset, Bytes: buffer[n : n+int(p.Length)]})
-		n += int(p.Length)
-	}
 	if err := r.readWanted(); err != nil {
-		return buffer[:before], err
+		return buffer[:n], err
 	}
-	r.count(len(r.wanted), int64(total-before))
+	r.Pieces += int64(len(r.wanted))
+	r.Bytes += int64(size)
 	return buffer, nil
 }
 
@@ -169,10 +170,7 @@ func (r *Reader) readWanted() (err error) {
 		}
 		start = end
 	}
-	if waited := group.Wait(); err == nil {
-		err = waited
-	}
-	return err
+	return cmp.Or(err, group.Wait())
 }
 
 // readPieces reads pieces of one file and checks them.

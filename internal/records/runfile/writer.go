@@ -355,25 +355,21 @@ type spill struct {
 const copyBuffer = 256 << 10
 
 // put appends parts and returns where they are.
-func (s *spill) put(parts [][]byte) (storage.Stretch, error) {
+func (s *spill) put(parts [][]byte) (stretch storage.Stretch, err error) {
 	if s.file == nil {
-		file, err := os.CreateTemp("", "run-")
-		if err != nil {
-			return storage.Stretch{}, fmt.Errorf("hold a run on the local disk: %w", err)
+		if s.file, err = os.CreateTemp("", "run-"); err == nil {
+			err = os.Remove(s.file.Name())
 		}
-		if err := os.Remove(file.Name()); err != nil {
-			file.Close()
-			return storage.Stretch{}, fmt.Errorf("hold a run on the local disk: %w", err)
-		}
-		s.file = file
 	}
-	stretch := storage.Stretch{Offset: s.size}
+	stretch.Offset = s.size
 	for _, part := range parts {
-		n, err := s.file.Write(part)
-		s.size += int64(n)
-		if err != nil {
-			return storage.Stretch{}, fmt.Errorf("hold a run on the local disk: %w", err)
+		if err == nil {
+			_, err = s.file.Write(part)
+			s.size += int64(len(part))
 		}
+	}
+	if err != nil {
+		return stretch, fmt.Errorf("hold a run on the local disk: %w", err)
 	}
 	stretch.Length = s.size - stretch.Offset
 	return stretch, nil
