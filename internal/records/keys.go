@@ -178,26 +178,6 @@ type HotGroupMember struct {
 	Size uint32
 }
 
-// hotGroupsSize is the size of the record that describes the hot groups of a place: the number of their documents together.
-const hotGroupsSize = 4
-
-// WriteHotGroups writes the number of documents in the hot groups of a place.
-func WriteHotGroups(run *runfile.Writer, place graphs.Place, documents uint32) error {
-	b, err := run.Record(HotGroups, int(place), hotGroupsSize)
-	if err == nil {
-		binary.LittleEndian.PutUint32(b, documents)
-	}
-	return err
-}
-
-// HotGroupDocuments returns the number of documents in the hot groups of a place, 0 without a hot group.
-func HotGroupDocuments(packed []byte) (documents int) {
-	for ; len(packed) > 0; packed = packed[hotGroupsSize:] {
-		documents += int(binary.LittleEndian.Uint32(packed))
-	}
-	return documents
-}
-
 // oversizedSize is the size of a document of an oversized group. To it come 4 for each word of Previous in use, RefSize if hasSecond
 // is set, and sideSize in an oversized group with sides.
 const oversizedSize = 16

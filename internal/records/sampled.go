@@ -20,6 +20,8 @@ func AppendAuditDocument(b []byte, d AuditDocument, set []uint64) []byte {
 	return Append(b, &d)
 }
 
-// SampledSize is the size of the record of a sampled document: the hash that has chosen it, and the number of its
-// class.
-const SampledSize = 8 + 4
+// Sampled is a document of the sample: the hash by which it was chosen, and the number of its class.
+type Sampled struct {
+	Hash  uint64
+	Class uint32
+}

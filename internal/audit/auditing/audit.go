@@ -6,7 +6,6 @@ package auditing
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 
 	"mirrorbeam.dev/asmkernels"
@@ -151,8 +150,11 @@ func equalsOf(d records.AuditDocument) audit.Equals {
 	return audit.Equals{Digest: d.Digest, Scope: d.Scope, Side: d.Side}
 }
 
-// sampleHeader is the size of the head of a sample, in bytes: the limit of the search, and whether the sample was cut.
-const sampleHeader = 12
+// sampleHead comes before the documents of a sample.
+type sampleHead struct {
+	ProbedBelow uint64
+	Cut         bool
+}
 
 // sampleShard returns the shard of the catalog that holds the sample: the one after all splits.
 func (a *Audit) sampleShard() int { return len(a.layout.Inputs.Splits) }
@@ -162,12 +164,7 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 	run := &p.Run
 	p.Runs.Begin(run)
 	defer run.Abort()
-	packed := binary.LittleEndian.AppendUint64(nil, s.ProbedBelow)
-	cut := uint32(0)
-	if s.Cut {
-		cut = 1
-	}
-	packed = binary.LittleEndian.AppendUint32(packed, cut)
+	packed := records.Append(nil, &sampleHead{s.ProbedBelow, s.Cut})
 	sets := audit.SampledClass(0)
 	for i, ref := range s.Documents {
 		class := s.Classes[i]
@@ -199,9 +196,10 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 		return nil, err
 	}
 	s := &sample{classes: map[audit.Equals]audit.SampledClass{}}
-	s.ProbedBelow, s.Cut = binary.LittleEndian.Uint64(packed), packed[8] == 1
+	head, packed := records.Next[sampleHead](packed)
+	s.ProbedBelow, s.Cut = head.ProbedBelow, head.Cut
 	elements := make([]uint64, 0, len(packed)/sketchblock.HashSize)
-	for d := range records.All[records.AuditDocument](packed[sampleHeader:]) {
+	for d := range records.All[records.AuditDocument](packed) {
 		s.Documents, s.Hashes = append(s.Documents, d.Ref), append(s.Hashes, d.Hash)
 		if len(d.Set) > 0 {
 			s.classes[equalsOf(d)] = audit.SampledClass(len(s.Equals))
@@ -318,12 +316,8 @@ func (s *search) document(d records.AuditDocument) error {
 	if isReference || !s.sample.Has(d.Hash, d.Ref) {
 		return nil
 	}
-	b, err := s.w.Run.Record(records.Sample, 0, records.SampledSize)
-	if err == nil {
-		binary.LittleEndian.PutUint64(b, d.Hash)
-		binary.LittleEndian.PutUint32(b[8:], uint32(s.sample.classes[equalsOf(d)]))
-	}
-	return err
+	sampled := records.Sampled{Hash: d.Hash, Class: uint32(s.sample.classes[equalsOf(d)])}
+	return records.Write(&s.w.Run, records.Sample, 0, &sampled)
 }
 
 // class returns the number of a document's class in classes, -1 if it has no

@@ -1,7 +1,6 @@
 package auditing
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,8 +91,8 @@ func readClasses(outcomes []work.Outcome, m *work.Memory) (*audit.Classes, audit
 		return nil, scope, nil
 	}
 	err := work.EachRecordOf(outcomes, work.Audit, records.Sample, m, func(packed []byte) error {
-		for ; len(packed) > 0; packed = packed[records.SampledSize:] {
-			classes.AddSample(audit.SampledClass(binary.LittleEndian.Uint32(packed[8:])), binary.LittleEndian.Uint64(packed))
+		for s := range records.All[records.Sampled](packed) {
+			classes.AddSample(audit.SampledClass(s.Class), s.Hash)
 		}
 		return nil
 	})

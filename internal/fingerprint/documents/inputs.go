@@ -294,9 +294,5 @@ func (l *Layout) Skipped(s *SkippedGroup, pairs int64) findings.Skipped {
 
 // Mark writes that a document belongs to a kind: [records.Unchecked] or [records.PartlyListed].
 func (l *Layout) Mark(run *runfile.Writer, kind runfile.Kind, ref docref.Ref) error {
-	b, err := run.Record(kind, SplitOf(l.Starts, ref), records.RefSize)
-	if err == nil {
-		records.PutRef(b, ref)
-	}
-	return err
+	return records.Write(run, kind, SplitOf(l.Starts, ref), &ref)
 }

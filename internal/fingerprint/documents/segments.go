@@ -81,8 +81,7 @@ type stretchFigures struct {
 	// decoded bytes of a compressed file.
 	Unnamed, Expanded int64 `json:",omitempty"`
 	Cramped           bool  `json:",omitempty"`
-	// Lines and Rejects are the Checksum of the stretch.
-	Lines, Rejects uint32
+	Checksum                // of the stretch
 	// SampleBelow is the limit of the hashes of documents that the segment keeps for samples of the audit.
 	SampleBelow uint64 `json:",omitempty"`
 }
@@ -162,7 +161,7 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 	}
 	for i := range all {
 		all[i].Counts.Expanding, all[i].Expanded = reader.expanding[i], reader.decoded[i]
-		all[i].Lines, all[i].Rejects = reader.sums[i].lines, reader.sums[i].rejects
+		all[i].Checksum = reader.sums[i]
 		if err := f.endSegment(run, i, forAudits[i], &all[i]); err != nil {
 			return "", fmt.Errorf("keep the counts of %s: %w", f.inputs.Files[split[i].File].Name, err)
 		}
@@ -439,7 +438,7 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) (sampleBe
 	if r.Kept.SourceField == "" {
 		o.Sources.Documents.Add(file.SourceAt(stretch.Start), s.Counts.Documents+s.Counts.ReferenceDocuments)
 	}
-	r.sums = append(r.sums, Checksum{lines: s.Lines, rejects: s.Rejects})
+	r.sums = append(r.sums, s.Checksum)
 	return s.SampleBelow, nil
 }
 

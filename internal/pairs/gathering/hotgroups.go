@@ -100,7 +100,8 @@ func (h *placingHotGroups) Node(int, graphs.Node, struct{}) error { return nil }
 
 func (h *placingHotGroups) writeSizes() error {
 	for _, place := range slices.Sorted(maps.Keys(h.sizes)) {
-		if err := records.WriteHotGroups(h.run, place, h.sizes[place]); err != nil {
+		size := h.sizes[place]
+		if err := records.Write(h.run, records.HotGroups, int(place), &size); err != nil {
 			return err
 		}
 	}

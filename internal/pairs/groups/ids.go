@@ -54,11 +54,9 @@ func RepeatedIDs(w *work.TaskContext, layout *documents.Layout) error {
 			shared = binary.LittleEndian.AppendUint64(shared, ids[0].hash)
 			found.add(ids[:n], layout.FirstInput)
 			for _, r := range ids[:n] {
-				b, err := w.Run.Record(records.Repeated, documents.SplitOf(layout.Starts, r.ref), records.RefSize)
-				if err != nil {
+				if err := layout.Mark(&w.Run, records.Repeated, r.ref); err != nil {
 					return err
 				}
-				records.PutRef(b, r.ref)
 			}
 		}
 		ids = ids[n:]

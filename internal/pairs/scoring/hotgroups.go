@@ -84,7 +84,10 @@ func (h *HotGroups) readMembers(w *work.TaskContext) ([]member, error) {
 	if err != nil {
 		return nil, err
 	}
-	want := records.HotGroupDocuments(packed)
+	want := 0
+	for documents := range records.All[uint32](packed) {
+		want += int(documents)
+	}
 	members := make([]member, 0, want)
 	err = eachSet(w, func(s *records.PlacedSet, piece, offset int) error {
 		members = append(members, member{
