@@ -190,7 +190,7 @@ func NewDrawing(mostDocuments, mostElements int) *Drawing {
 	return &Drawing{mostDocuments: mostDocuments, mostElements: mostElements, sets: map[Equals][]uint64{}}
 }
 
-// Add takes in a document and its [DocumentHash]. Set returns its elements in ascending order. Add calls it only for the first of
+// Add takes in a document and the hash by which it is chosen. Set returns its elements in ascending order. Add calls it only for the first of
 // equal documents.
 func (d *Drawing) Add(hash uint64, ref docref.Ref, equals Equals, set func() []uint64) {
 	one := drawn{hash, ref, equals}

@@ -342,15 +342,6 @@ func (s Shares) Budget() Budget {
 	return Budget{Pairs: 1 << 18 * s.scale, Elements: 1 << 26 * s.scale}
 }
 
-// DocumentHash returns the hash that decides whether a document of the input is chosen: it is if the hash is below the
-// [Limit] of a share. It depends on the name of the file, given by a hash, and the position there, so that files which come or go do not
-// change it.
-func DocumentHash(name uint64, position int64) uint64 { return Hash(name ^ uint64(position)) }
-
-// ReferenceHash returns the same of a document of the reference. Equal ones are chosen together, since only the first of them can
-// be in a pair of the job.
-func ReferenceHash(digest uint64) uint64 { return Hash(digest) }
-
 // Listing notes which audited pairs of classes are joined by a verified edge. Edges pass by one at a time and
 // are not kept. An edge names only one document of a class of equal documents. The star that joins equal
 // documents says which document that is.

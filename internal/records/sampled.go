@@ -8,7 +8,7 @@ import (
 // AuditDocument is a document that is sampled for the audit. Its set is packed.
 type AuditDocument struct {
 	Ref         docref.Ref
-	Hash        uint64 // by which it is chosen, see [audit.DocumentHash]
+	Hash        uint64 // by which it is chosen, see [documents.AuditHashes]
 	Digest      uint64 // the first word of its digest
 	Scope, Side uint64
 	Set         []byte

@@ -126,10 +126,9 @@ func (b *block) write(run *runfile.Writer, split, rejects int) error {
 		if err := run.Section(ofDocuments, split, b.builder.Documents()...); err != nil {
 			return err
 		}
-		if len(b.heads) > 0 { // before the sets: who reads these has read the heads
-			if err := run.Section(records.Heads, split, b.heads); err != nil {
-				return err
-			}
+		// The heads come before the sets: who reads these has read the heads.
+		if err := writeSections(run, section{records.Heads, split, b.heads}); err != nil {
+			return err
 		}
 		if err := run.Section(ofSets, split, b.builder.Sets()); err != nil {
 			return err
@@ -138,15 +137,23 @@ func (b *block) write(run *runfile.Writer, split, rejects int) error {
 	if err := b.forAudit.Write(run, split); err != nil {
 		return err
 	}
-	for _, section := range []struct {
-		kind  runfile.Kind
-		shard int
-		bytes []byte
-	}{{records.Rejects, rejects, b.rejects}, {records.Pages, split, b.pages}} {
-		if len(section.bytes) == 0 {
+	return writeSections(run, section{records.Rejects, rejects, b.rejects}, section{records.Pages, split, b.pages})
+}
+
+// section is a section of a run file.
+type section struct {
+	kind  runfile.Kind
+	shard int
+	bytes []byte
+}
+
+// writeSections writes the sections that are not empty.
+func writeSections(run *runfile.Writer, sections ...section) error {
+	for _, s := range sections {
+		if len(s.bytes) == 0 {
 			continue
 		}
-		if err := run.Section(section.kind, section.shard, section.bytes); err != nil {
+		if err := run.Section(s.kind, s.shard, s.bytes); err != nil {
 			return err
 		}
 	}

@@ -67,18 +67,14 @@ func (k *Kept) Of(set []uint64) []uint64 {
 
 // fingerprinter fills sketch blocks. It is not for concurrent use.
 type fingerprinter struct {
-	sketching Sketching
-	budget    *sketch.Budget // nil: no limit
-	isLarge   bool           // the fingerprinter has the right to fingerprint a large document
-	kept      Kept
-	shares    audit.Shares
-	hashes    *AuditHashes
-	files     []corpus.File
-	source    *recordDecoder
-	marker    *marker
-	kind      *fingerprints.Kind
-	maker     fingerprints.Maker
-	made      fingerprints.Fingerprint // of the last document
+	making
+	shares audit.Shares
+	hashes *AuditHashes
+	files  []corpus.File
+	source *recordDecoder
+	marker *marker
+	kind   *fingerprints.Kind
+	made   fingerprints.Fingerprint // of the last document
 	// isForSegments says that blocks do not know the numbers of their files: all refs have the number 0.
 	isForSegments bool
 	// wants, if not nil, selects the documents that are fingerprinted. Others are only counted.
@@ -89,7 +85,7 @@ type fingerprinter struct {
 // names, nil for none. The options already include their stop words, and the fields the marking's.
 func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
 	f := &fingerprinter{
-		sketching: s, budget: s.newBudget(), kept: kept, shares: shares, hashes: inputs.NewAuditHashes(), files: inputs.Files,
+		shares: shares, hashes: inputs.NewAuditHashes(), files: inputs.Files,
 		source: newRecordDecoder(inputs.Files, s.Wanted()),
 	}
 	var err error
@@ -99,14 +95,8 @@ func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares au
 	if f.marker, err = newMarker(kept.Marking, ranks, s.Options.Measure.Seed); err != nil {
 		return nil, err
 	}
-	f.sketching.Options.Budget = f.budget
-	return f, f.renew()
-}
-
-// renew gives the fingerprinter new buffers. The old ones have grown with the largest document.
-func (f *fingerprinter) renew() (err error) {
-	f.maker, err = f.sketching.newMaker(&f.kept)
-	return err
+	f.making, err = newMaking(s, kept)
+	return f, err
 }
 
 func (f *fingerprinter) record(b *block, r *Record) error {
@@ -163,9 +153,9 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	}
 	if !file.Reference {
 		countKind(&b.Texts, file.Format, &r.Content)
-	}
-	if !file.Reference && file.Format.HasFields() {
-		countTexts(&b.Texts, r.Content.Texts)
+		if file.Format.HasFields() {
+			countTexts(&b.Texts, r.Content.Texts)
+		}
 	}
 	return nil
 }
@@ -355,11 +345,7 @@ func (t turn) beginLarge(ctx context.Context) error {
 func (f *fingerprinter) fingerprint(ctx context.Context, b *block, t turn) error {
 	defer b.part.release()
 	defer f.endLarge()
-	f.budget.Await(func() error {
-		err := t.beginLarge(ctx)
-		f.isLarge = err == nil
-		return err
-	})
+	f.takeTurns(func() error { return t.beginLarge(ctx) })
 	b.reset()
 	b.file = b.part.batches[0].File
 	for r := range f.source.records(&b.part) {
@@ -390,12 +376,4 @@ func (f *fingerprinter) writeEarly(b *block, t turn) error {
 	}
 	f.endLarge()
 	return f.renew()
-}
-
-// endLarge gives the right to fingerprint a large document back, if the fingerprinter has it.
-func (f *fingerprinter) endLarge() {
-	if f.isLarge {
-		f.isLarge = false
-		work.EndLarge()
-	}
 }

@@ -96,31 +96,21 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.TaskCont
 	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number], w.Runs.Ahead)
 	defer reader.close()
 	reader.total = f.expansion
-	values, sites := valueCounts{}, newSiteCounts()
+	counts := newTally(&w.Run, f.rangeOf, f.Kept.Pages.rangeOf)
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		findings.Merge(&o.Findings, b.Findings)
-		if values.addAll(b.values); len(values) >= mostValues {
-			if err := values.write(&w.Run, f.rangeOf); err != nil {
-				return err
-			}
-		}
-		if sites.addAll(b.sites); sites.isFull() {
-			if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
-				return err
-			}
-		}
 		if !f.Kept.Whole {
 			o.Shingles += b.shingles()
 		}
+		if err := counts.add(b); err != nil {
+			return err
+		}
 		return b.write(&w.Run, t.Number, 0)
 	})
+	if err == nil {
+		err = counts.write()
+	}
 	if err != nil {
-		return err
-	}
-	if err := values.write(&w.Run, f.rangeOf); err != nil {
-		return err
-	}
-	if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
 		return err
 	}
 	for _, one := range reader.expanding {

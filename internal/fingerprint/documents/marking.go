@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/internal/input/corpus"
@@ -19,7 +18,6 @@ import (
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/schema/findings"
-	"mirrorbeam.dev/internal/util/quoting"
 	"mirrorbeam.dev/internal/work"
 )
 
@@ -283,7 +281,7 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		b.Undated++
 	}
 	b.pages = records.Append(b.pages, &records.SplitPage{Ref: ref, Page: page})
-	b.sites.add(count, func() string { return siteName(name) })
+	b.sites.add(count, func() string { return shortText(name, mostSiteBytes) })
 }
 
 // shortestName is the length of the shortest name of a site that texts are searched for.
@@ -327,18 +325,6 @@ func (p *pager) original(r *Record, name string) uint64 {
 
 // mostSiteBytes is the length of the longest name of a site that is shown in full.
 const mostSiteBytes = 1000
-
-// siteName returns the name of a site as rows have it.
-func siteName(name string) string {
-	if len(name) <= mostSiteBytes {
-		return quoting.Text(name)
-	}
-	end := mostSiteBytes
-	for end > mostSiteBytes-utf8.UTFMax && !utf8.RuneStart(name[end]) {
-		end--
-	}
-	return quoting.Text(name[:end]) + "…"
-}
 
 // rangeOf returns the task that counts the pages of a site.
 func (p Paging) rangeOf(site uint64) int { return records.ShardOf(site, p.Ranges) }

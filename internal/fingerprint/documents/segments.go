@@ -125,12 +125,12 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 	run.Durable = true
 	defer run.Abort()
 	all, forAudits := make([]stretchFigures, len(split)), make([][]byte, len(split))
-	shard, values, sites, passages := 0, valueCounts{}, newSiteCounts(), fingerprints.NewPassages(f.PassageShingles)
-	headed := f.headed()
+	shard, passages, headed := 0, fingerprints.NewPassages(f.PassageShingles), f.headed()
 	thisSegment := func(uint64) int { return shard }
+	counts := newTally(run, thisSegment, thisSegment)
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		for split[shard].File != b.file { // a new split has one stretch of a file
-			if err := errors.Join(values.write(run, thisSegment), sites.write(run, thisSegment)); err != nil {
+			if err := counts.write(); err != nil {
 				return err
 			}
 			shard++
@@ -138,23 +138,13 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 		all[shard].add(b)
 		forAudits[shard] = append(forAudits[shard], b.forAudit.sampled...)
 		b.forAudit.reset()
-		if values.addAll(b.values); len(values) >= mostValues {
-			if err := values.write(run, thisSegment); err != nil {
-				return err
-			}
-		}
-		if sites.addAll(b.sites); sites.isFull() {
-			if err := sites.write(run, thisSegment); err != nil {
-				return err
-			}
-		}
-		if err := f.makeHeads(b, passages, headed); err != nil {
+		if err := errors.Join(counts.add(b), f.makeHeads(b, passages, headed)); err != nil {
 			return err
 		}
 		return b.write(run, shard, shard)
 	})
 	if err == nil {
-		err = errors.Join(values.write(run, thisSegment), sites.write(run, thisSegment))
+		err = counts.write()
 	}
 	if err != nil {
 		return "", err
@@ -193,8 +183,8 @@ func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, forAudit []b
 		s.SampleBelow = audit.Limit(f.shares.Kept(documents))
 	}
 	sampled, err := sampledOf(forAudit, s.SampleBelow, 0)
-	if err == nil && len(sampled) > 0 {
-		err = run.Section(records.Sample, shard, sampled)
+	if err == nil {
+		err = writeSections(run, section{records.Sample, shard, sampled})
 	}
 	if err != nil {
 		return err
@@ -223,7 +213,11 @@ func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages, he
 
 // recall makes the run of a split from segments, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, segments []Segment, w *work.TaskContext) error {
-	r := recalling{Fingerprinting: f, TaskContext: w, number: number, isMade: w.Outcome.Kept != "", runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}, hashes: f.inputs.NewAuditHashes(), digester: sketch.NewDigester(f.Options.Measure.Seed)}
+	r := recalling{
+		Fingerprinting: f, TaskContext: w, number: number, isMade: w.Outcome.Kept != "",
+		runs: map[string]map[int][]runfile.Piece{}, counts: newTally(&w.Run, f.rangeOf, f.Kept.Pages.rangeOf),
+		originals: map[uint64]bool{}, hashes: f.inputs.NewAuditHashes(), digester: sketch.NewDigester(f.Options.Measure.Seed),
+	}
 	hash := newValueHash(f.Options.Measure.Seed)
 	for _, name := range f.inputs.Originals {
 		r.originals[hash.of([]byte(name))] = true
@@ -232,16 +226,10 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, segments []Segm
 	if err == nil {
 		err = r.eachSegment(ctx, segments, r.segment)
 	}
+	if err == nil {
+		err = errors.Join(r.forAudit.Write(&w.Run, number), r.counts.write())
+	}
 	if err != nil {
-		return err
-	}
-	if err := r.forAudit.Write(&w.Run, number); err != nil {
-		return err
-	}
-	if err := r.values.write(&w.Run, f.rangeOf); err != nil {
-		return err
-	}
-	if err := r.sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
 		return err
 	}
 	if f.Checksums {
@@ -262,8 +250,7 @@ type recalling struct {
 	forAudit   AuditDocuments // documents for the audit
 	hashes     *AuditHashes
 	sums       []Checksum
-	values     valueCounts
-	sites      siteCounts
+	counts     *tally
 	// originals are the hashes of the names of protected sites.
 	originals map[uint64]bool
 	digester  *sketch.Digester
@@ -394,8 +381,8 @@ func (r *recalling) takeSample(samples []runfile.Piece, file int) error {
 		if err == nil {
 			packed, err = sampledOf(packed, audit.Limit(r.shares.Sampled), file)
 		}
-		if err == nil && len(packed) > 0 {
-			err = r.Run.Section(records.Sample, r.number, packed)
+		if err == nil {
+			err = writeSections(&r.Run, section{records.Sample, r.number, packed})
 		}
 		if err != nil {
 			return err
@@ -503,50 +490,43 @@ func (r *recalling) traces(piece runfile.Piece) error {
 	if len(r.originals) == 0 {
 		return nil // the pages need not be read
 	}
-	packed, err := r.ReadPiece(0, piece)
-	for err == nil && len(packed) > 0 {
-		var page records.SplitPage
-		if page, packed = records.Next[records.SplitPage](packed); r.originals[page.Site] && page.Trace != nil {
-			err = records.WritePacked(&r.Run, records.OriginalTraces, 0, page.Trace)
+	return eachOf(r, piece, func(page *records.SplitPage) error {
+		if !r.originals[page.Site] || page.Trace == nil {
+			return nil
 		}
-	}
-	return err
+		return records.WritePacked(&r.Run, records.OriginalTraces, 0, page.Trace)
+	})
 }
 
 func (r *recalling) countValues(piece runfile.Piece) error {
-	packed, err := r.ReadPiece(0, piece)
-	for err == nil && len(packed) > 0 {
-		var count records.SourceCount
-		count, packed = records.Next[records.SourceCount](packed)
-		key := valueKey{count.Hash, count.Corpus}
-		r.values.addAll(valueCounts{key: {name: bytes.Clone(count.Name), documents: count.Documents}})
-		if len(r.values) >= mostValues {
-			err = r.values.write(&r.Run, r.rangeOf)
-		}
-	}
-	return err
+	return eachOf(r, piece, func(count *records.SourceCount) error {
+		known := &valueCount{name: bytes.Clone(count.Name), documents: count.Documents}
+		r.counts.values.addAll(valueCounts{{count.Hash, count.Corpus}: known})
+		return r.counts.writeMany()
+	})
 }
 
 func (r *recalling) countSites(piece runfile.Piece) error {
-	packed, err := r.ReadPiece(0, piece)
-	for err == nil && len(packed) > 0 {
-		var count records.SiteCount
-		count, packed = records.Next[records.SiteCount](packed)
-		if r.sites.add(count, func() string { return count.Name }); r.sites.isFull() {
-			err = r.sites.write(&r.Run, r.Kept.Pages.rangeOf)
-		}
-	}
-	return err
+	return eachOf(r, piece, func(count *records.SiteCount) error {
+		r.counts.sites.add(*count, func() string { return count.Name })
+		return r.counts.writeMany()
+	})
 }
 
 func (r *recalling) countRedirects(piece runfile.Piece) error {
+	return eachOf(r, piece, func(one *records.Redirect) error {
+		r.counts.sites.redirects[[2]uint64{one.Site, one.Other}] += one.Pages
+		return r.counts.writeMany()
+	})
+}
+
+// eachOf visits the records of a piece.
+func eachOf[T any](r *recalling, piece runfile.Piece, visit func(*T) error) error {
 	packed, err := r.ReadPiece(0, piece)
 	for err == nil && len(packed) > 0 {
-		var one records.Redirect
-		one, packed = records.Next[records.Redirect](packed)
-		if r.sites.redirects[[2]uint64{one.Site, one.Other}] += one.Pages; r.sites.isFull() {
-			err = r.sites.write(&r.Run, r.Kept.Pages.rangeOf)
-		}
+		var one T
+		one, packed = records.Next[T](packed)
+		err = visit(&one)
 	}
 	return err
 }

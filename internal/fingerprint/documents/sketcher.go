@@ -145,12 +145,8 @@ func IgnoredHash(packed []byte) string {
 // Sketcher makes the fingerprints of a job from single records, outside of a job. It is not for concurrent
 // use.
 type Sketcher struct {
-	sketching Sketching
-	kept      Kept
-	budget    *sketch.Budget
-	isLarge   bool // the Sketcher has the right to fingerprint a large document
-	decoder   *formats.Decoder
-	maker     fingerprints.Maker
+	making
+	decoder *formats.Decoder
 }
 
 // NewSketcher returns a Sketcher of what kept says, with a list of stop words as the user wrote it. The list is empty if
@@ -160,22 +156,17 @@ func NewSketcher(s Sketching, kept Kept, stopWords string) (*Sketcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Options.Budget = s.newBudget()
-	maker, err := s.newMaker(&kept)
+	making, err := newMaking(s, kept)
 	if err != nil {
 		return nil, err
 	}
-	return &Sketcher{sketching: s, kept: kept, budget: s.Options.Budget, decoder: formats.NewDecoder(s.Wanted()), maker: maker}, nil
+	return &Sketcher{making, formats.NewDecoder(s.Wanted())}, nil
 }
 
 // TakeTurns makes large documents wait until no other one of the process is fingerprinted. [Portion.Sketch] gives the right back before
 // the next document, and at its end. Without a limit for the memory of a document none is large.
 func (s *Sketcher) TakeTurns(ctx context.Context) {
-	s.budget.Await(func() error {
-		err := work.BeginLarge(ctx)
-		s.isLarge = err == nil
-		return err
-	})
+	s.takeTurns(func() error { return work.BeginLarge(ctx) })
 }
 
 // endLarge gives the right of a large document back. New buffers replace those that have grown with it.
@@ -183,23 +174,53 @@ func (s *Sketcher) endLarge() {
 	if !s.isLarge {
 		return
 	}
-	s.isLarge = false
-	if maker, err := s.sketching.newMaker(&s.kept); err == nil { // as it was when the Sketcher was made
-		s.maker = maker
-	}
+	s.renew()    // without an error, as when the Sketcher was made
 	runtime.GC() // before the next large document gets memory of its own
-	work.EndLarge()
+	s.making.endLarge()
 }
 
-// newMaker returns a maker of the fingerprints that are kept.
-func (s Sketching) newMaker(kept *Kept) (fingerprints.Maker, error) {
-	kind, err := fingerprints.Of(kept.Fingerprints)
-	if err != nil {
-		return nil, err
+// making makes fingerprints, within the memory that a document may take.
+type making struct {
+	sketching Sketching
+	kept      Kept
+	budget    *sketch.Budget // nil: no limit
+	isLarge   bool           // it has the right to fingerprint a large document
+	maker     fingerprints.Maker
+}
+
+func newMaking(s Sketching, kept Kept) (making, error) {
+	s.Options.Budget = s.newBudget()
+	m := making{sketching: s, kept: kept, budget: s.Options.Budget}
+	return m, m.renew()
+}
+
+// renew makes new buffers. The old ones have grown with the largest document.
+func (m *making) renew() error {
+	kind, err := fingerprints.Of(m.kept.Fingerprints)
+	if err == nil {
+		m.maker, err = kind.New(fingerprints.Options{
+			Options: m.sketching.Options, Fields: m.sketching.Fields, Scheme: m.kept.Scheme, Keep: m.kept.Of,
+			ExcludeQuotations: m.kept.ExcludeQuotations,
+		})
 	}
-	return kind.New(fingerprints.Options{
-		Options: s.Options, Fields: s.Fields, Scheme: kept.Scheme, Keep: kept.Of, ExcludeQuotations: kept.ExcludeQuotations,
+	return err
+}
+
+// takeTurns has begin wait before each large document.
+func (m *making) takeTurns(begin func() error) {
+	m.budget.Await(func() error {
+		err := begin()
+		m.isLarge = err == nil
+		return err
 	})
+}
+
+// endLarge gives the right to fingerprint a large document back, if there is one.
+func (m *making) endLarge() {
+	if m.isLarge {
+		m.isLarge = false
+		work.EndLarge()
+	}
 }
 
 // fingerprinted is the step of a panic over a fingerprint, see [panics.Over].
@@ -222,7 +243,7 @@ func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record
 		return s.budget.Err()
 	})
 	if panics.Of(err) != nil {
-		s.maker, _ = s.sketching.newMaker(&s.kept) // as it was when the Sketcher was made
+		s.renew() // without an error, as when the Sketcher was made
 	}
 	if errors.Is(err, sketch.ErrSpent) {
 		return corpus.Record{}, fingerprints.Fingerprint{}, errors.New(s.sketching.spent(s.budget))
