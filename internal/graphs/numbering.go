@@ -2,6 +2,7 @@ package graphs
 
 import (
 	"cmp"
+	"iter"
 	"math/bits"
 	"slices"
 )
@@ -127,4 +128,20 @@ func RadixSort[T any](records, scratch []T, key func(*T) uint64) []T {
 		records, scratch = scratch, records
 	}
 	return records
+}
+
+// Runs yields the runs of neighbours in a list that are the same as the first one of the run.
+func Runs[T any](list []T, same func(first, other *T) bool) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for len(list) > 0 {
+			n := 1
+			for n < len(list) && same(&list[0], &list[n]) {
+				n++
+			}
+			run := list[:n]
+			if list = list[n:]; !yield(run) {
+				return
+			}
+		}
+	}
 }

@@ -39,11 +39,8 @@ type Counting struct {
 // Task counts the shingles of one range. It needs the number of documents of the input. Most shingles are rare: a sieve lets
 // few of these through, and the others are counted one by one.
 func (c *Counting) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
-	limit, bytes := c.Law.Limit(t.Documents), int64(0)
-	for _, piece := range w.Pieces {
-		bytes += piece.Length
-	}
-	sieve := newSieve(bytes/sketchblock.HashSize, limit)
+	limit := c.Law.Limit(t.Documents)
+	sieve := newSieve(runfile.SizeOf(w.Pieces, records.SeenSets)/sketchblock.HashSize, limit)
 	var seen []records.Seen
 	for _, visit := range []func(records.Seen){
 		func(s records.Seen) {
@@ -67,20 +64,16 @@ func (c *Counting) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 		}
 	}
 	seen = graphs.RadixSort(seen, make([]records.Seen, len(seen)), func(s *records.Seen) uint64 { return s.Shingle })
-	for len(seen) > 0 {
-		n := 1
-		for n < len(seen) && seen[n].Shingle == seen[0].Shingle {
-			n++
+	for same := range graphs.Runs(seen, func(a, b *records.Seen) bool { return a.Shingle == b.Shingle }) {
+		if int64(len(same)) <= limit {
+			continue
 		}
-		if int64(n) > limit {
-			if documents := distinct(w.Hashes[:0], seen[:n]); documents > limit {
-				f := records.Frequent{Shingle: seen[0].Shingle, Documents: documents}
-				if err := records.Write(&w.Run, records.FrequentShingles, 0, &f); err != nil {
-					return err
-				}
+		if documents := distinct(w.Hashes[:0], same); documents > limit {
+			f := records.Frequent{Shingle: same[0].Shingle, Documents: documents}
+			if err := records.Write(&w.Run, records.FrequentShingles, 0, &f); err != nil {
+				return err
 			}
 		}
-		seen = seen[n:]
 	}
 	return nil
 }

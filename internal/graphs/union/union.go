@@ -121,10 +121,7 @@ const linkBytes = records.OccurrenceSize + 32
 
 // Task writes the links as a forest, and sends each document to the range of the first name.
 func (l *Linking) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
-	bytes := int64(0)
-	for _, piece := range w.Pieces {
-		bytes += piece.Length
-	}
+	bytes := runfile.SizeOf(w.Pieces, records.Occurrences)
 	passes := uint64(bytes/records.OccurrenceSize*linkBytes/max(l.Bytes, 1) + 1)
 	links := links{Linking: l, run: &w.Run, nodes: &w.Nodes}
 	links.nodes.Reset()
@@ -185,12 +182,12 @@ func (l *links) sort() error {
 		all[i].ref = l.at(all[i]).Ref
 	}
 	all = graphs.RadixSort(all, make([]sorted, len(all)), func(s *sorted) uint64 { return uint64(s.ref) })
-	for len(all) > 0 {
-		name, same := l.at(all[0]).First, 0
-		for ; same < len(all) && all[same].ref == all[0].ref; same++ {
-			name = min(name, l.at(all[same]).First)
+	for same := range graphs.Runs(all, func(a, b *sorted) bool { return a.ref == b.ref }) {
+		name := l.at(same[0]).First
+		for _, s := range same {
+			name = min(name, l.at(s).First)
 		}
-		for _, s := range all[:same] {
+		for _, s := range same {
 			of := l.at(s)
 			if of.First != name {
 				l.part.Parents.Union(l.node(name), l.node(of.First))
@@ -200,7 +197,6 @@ func (l *links) sort() error {
 				return err
 			}
 		}
-		all = all[same:]
 	}
 	return nil
 }

@@ -339,22 +339,20 @@ func PairsOf(all, ofReference int64) int64 {
 // of its class that is of another side. So each is joined to one with which it makes a pair. Where a class has one side
 // only, its documents are joined to the first of them: that is no pair, but says that they belong together.
 func (g *Grouper) starsAcross(group []Record) {
-	for len(group) > 0 {
-		n, second := 1, 0 // second is the first document of another side than the first
-		for ; n < len(group) && group[n].Digest == group[0].Digest; n++ {
-			if second == 0 && group[n].Side != group[0].Side {
-				second = n
+	for class := range graphs.Runs(group, func(a, b *Record) bool { return a.Digest == b.Digest }) {
+		second := 0 // the first document of another side than the first
+		for i := 1; i < len(class) && second == 0; i++ {
+			if class[i].Side != class[0].Side {
+				second = i
 			}
 		}
-		class := group[:n]
-		group = group[n:]
 		// The documents of one star must come one after the other.
-		for i := 1; i < n; i++ {
+		for i := 1; i < len(class); i++ {
 			if class[i].First && (second == 0 || class[i].Side != class[0].Side) {
 				g.Identical(&class[0], &class[i])
 			}
 		}
-		for i := 1; i < n && second > 0; i++ {
+		for i := 1; i < len(class) && second > 0; i++ {
 			if class[i].First && class[i].Side == class[0].Side {
 				g.Identical(&class[second], &class[i])
 			}

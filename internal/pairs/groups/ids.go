@@ -44,22 +44,18 @@ func RepeatedIDs(w *work.TaskContext, layout *documents.Layout) error {
 	ids = graphs.RadixSort(ids, make([]idRecord, len(ids)), func(r *idRecord) uint64 { return r.hash })
 	var found sharing
 	var shared []byte // their hashes
-	for len(ids) > 0 {
-		n := 1
-		for n < len(ids) && ids[n].hash == ids[0].hash {
-			n++
+	for same := range graphs.Runs(ids, func(a, b *idRecord) bool { return a.hash == b.hash }) {
+		if len(same) == 1 {
+			continue
 		}
-		if n > 1 {
-			w.Outcome.SharedIDs++
-			shared = binary.LittleEndian.AppendUint64(shared, ids[0].hash)
-			found.add(ids[:n], layout.FirstInput)
-			for _, r := range ids[:n] {
-				if err := layout.Mark(&w.Run, records.Repeated, r.ref); err != nil {
-					return err
-				}
+		w.Outcome.SharedIDs++
+		shared = binary.LittleEndian.AppendUint64(shared, same[0].hash)
+		found.add(same, layout.FirstInput)
+		for _, r := range same {
+			if err := layout.Mark(&w.Run, records.Repeated, r.ref); err != nil {
+				return err
 			}
 		}
-		ids = ids[n:]
 	}
 	if len(shared) > 0 {
 		if err := w.Run.Section(records.SharedIDs, 0, shared); err != nil {

@@ -2,7 +2,6 @@ package groups
 
 import (
 	"cmp"
-	"errors"
 
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/pairs/candidates"
@@ -41,23 +40,17 @@ type Keyed struct {
 // Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
 // edges already, and the oversized groups, which wait.
 func (k *Keyed) Shard(w *work.TaskContext, shard int) error {
-	equal := stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large, tellsLasting: k.TellsLasting}
+	equal := Stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large, tellsLasting: k.TellsLasting}
 	var failed error
 	pairs := NewPairs(w, shard)
 	pairs.reused = k.reused()
 	g := k.grouper(w, &pairs, &failed)
-	g.Identical = func(first, other *candidates.Record) {
-		if err := equal.add(first, other); err != nil {
-			failed = err
-		}
-	}
+	g.Identical = func(first, other *candidates.Record) { failed = cmp.Or(failed, equal.add(first, other)) }
 	g.Oversized = func(group []candidates.Record, pairs int64) {
 		w.Outcome.OversizedPairs += pairs
 		w.Outcome.NewOversizedPairs += pairs - g.OversizedWithout(group, func(r *candidates.Record) bool { return !k.Unchanged.Has(r.Ref) })
 		w.Outcome.OversizedGroups = append(w.Outcome.OversizedGroups, work.OversizedGroup{ID: g.KeyID(&group[0]), Pairs: pairs})
-		if err := errors.Join(records.WriteOversized(&w.Run, shard, group, pairs), equal.tellLasting(group[0].Key)); err != nil {
-			failed = err
-		}
+		failed = cmp.Or(failed, records.WriteOversized(&w.Run, shard, group, pairs), equal.tellLasting(group[0].Key))
 	}
 	sorting := sorting{
 		kind: records.Keys, shard: shard, shards: k.Shards, held: cmp.Or(k.large.records, RecordsAtATime(k.KeyBytes)),

@@ -109,9 +109,9 @@ func (w *Edges) Finish() error { return records.WritePart(w.run, records.EdgeNod
 // cached.Pairs. The numbers of these parts are below it.
 func MostParts(shards int) int { return 2*shards + 1 }
 
-// stars writes the edges from the first of equal documents to the others. The documents of one star come one after the
+// Stars writes the edges from the first of equal documents to the others. The documents of one star come one after the
 // other. The first part has the number of the shard. If there are very many documents, further parts follow it.
-type stars struct {
+type Stars struct {
 	run    *runfile.Writer
 	part   int // number of the part
 	center Center
@@ -123,17 +123,9 @@ type stars struct {
 	large
 }
 
-// Stars writes edges between equal documents that are very many, in further parts.
-type Stars struct{ stars }
-
-// NewStars begins the stars of a shard.
+// NewStars begins the stars of a shard whose equal documents are very many: all are in further parts.
 func NewStars(run *runfile.Writer, shard, shards int) *Stars {
-	return &Stars{stars{run: run, shard: shard, shards: shards, nodes: largePart}}
-}
-
-// Join writes the edge from a center to a document that is equal to it, with that score.
-func (w *Stars) Join(c *Center, other *candidates.Record, score records.Score) error {
-	return w.join(c, other, score)
+	return &Stars{run: run, shard: shard, shards: shards, nodes: largePart}
 }
 
 // Center is the first of equal documents.
@@ -145,18 +137,18 @@ type Center struct {
 }
 
 // add writes the edge from the first of equal documents to another one.
-func (w *stars) add(first, other *candidates.Record) error {
+func (w *Stars) add(first, other *candidates.Record) error {
 	if !w.center.isKnown || w.center.Ref != first.Ref {
 		w.center = Center{Ref: first.Ref, isKnown: true}
 		if err := w.tellLasting(other.Key); err != nil {
 			return err
 		}
 	}
-	return w.join(&w.center, other, sameSet(other))
+	return w.Join(&w.center, other, sameSet(other))
 }
 
 // tellLasting writes a key that the next run needs to know, if any is.
-func (w *stars) tellLasting(key uint64) error {
+func (w *Stars) tellLasting(key uint64) error {
 	if !w.tellsLasting {
 		return nil
 	}
@@ -169,8 +161,8 @@ func sameSet(r *candidates.Record) records.Score {
 	return records.NewScore(int(r.Size), int(r.Size), false)
 }
 
-// join writes the edge from a center to a document that is equal to it.
-func (w *stars) join(c *Center, other *candidates.Record, score records.Score) error {
+// Join writes the edge from a center to a document that is equal to it, with that score.
+func (w *Stars) Join(c *Center, other *candidates.Record, score records.Score) error {
 	if w.nodes+2 > cmp.Or(w.large.nodes, largePart) {
 		// Scoring has two of three numbers from there on.
 		w.part, w.nodes = MostParts(w.shards)+3*(w.parts*w.shards+w.shard)+2, 0
@@ -190,7 +182,7 @@ func (w *stars) join(c *Center, other *candidates.Record, score records.Score) e
 }
 
 // node writes the next node.
-func (w *stars) node(ref docref.Ref, size uint32, parent graphs.Node) error {
+func (w *Stars) node(ref docref.Ref, size uint32, parent graphs.Node) error {
 	w.nodes++
 	return records.WriteNode(w.run, records.EdgeNodes, w.part, records.Node{Ref: ref, Weight: size, Parent: parent})
 }

@@ -29,7 +29,7 @@ type large struct {
 // class, and no task holds its record. All documents of a corpus may be equal, and they have one key. The first time that records are
 // read, a vote finds the classes of very many documents. Only these matter.
 type premerger struct {
-	stars      *stars
+	stars      *Stars
 	firstInput docref.Ref
 	votes      graphs.Votes
 	classes    map[uint64]*premergedClass // by the first word of the digest; nil before the vote is over
@@ -114,5 +114,5 @@ func (a *premerger) put(class *premergedClass, packed []byte) error {
 	if class.side != 0 && r.Side == class.side && class.other.isKnown {
 		center = &class.other
 	}
-	return a.stars.join(center, &r, sameSet(&r))
+	return a.stars.Join(center, &r, sameSet(&r))
 }

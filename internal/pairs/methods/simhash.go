@@ -175,22 +175,13 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 	if err := g.read(w, shard); err != nil {
 		return err
 	}
-	keys := g.records()
-	for start := 0; start < len(keys) && g.failed == nil; {
-		end := start + 1
-		for end < len(keys) && keys[end].Key == keys[start].Key {
-			end++
+	for keys := range graphs.Runs(g.records(), func(a, b *fingerprintRecord) bool { return a.Key == b.Key }) {
+		if len(keys) > 1 {
+			g.key(keys)
 		}
-		if end-start > 1 {
-			g.key(keys[start:end])
-		}
-		start = end
-		if err := ctx.Err(); err != nil {
+		if err := cmp.Or(g.failed, ctx.Err()); err != nil {
 			return err
 		}
-	}
-	if g.failed != nil {
-		return g.failed
 	}
 	findings.Merge(&w.Outcome.Skipped, g.skipped)
 	w.Outcome.Alike = max(w.Outcome.Alike, g.alike)
@@ -250,13 +241,8 @@ func (g *simhashGroups) key(keys []fingerprintRecord) {
 	slices.SortFunc(keys, func(a, b fingerprintRecord) int {
 		return cmp.Or(cmp.Compare(a.table, b.table), g.compare(&a, &b), cmp.Compare(a.Ref, b.Ref))
 	})
-	for len(keys) > 0 {
-		n := 1
-		for n < len(keys) && keys[n].table == keys[0].table {
-			n++
-		}
-		g.group(keys[:n])
-		keys = keys[n:]
+	for group := range graphs.Runs(keys, func(a, b *fingerprintRecord) bool { return a.table == b.table }) {
+		g.group(group)
 	}
 }
 
@@ -264,13 +250,8 @@ func (g *simhashGroups) key(keys []fingerprintRecord) {
 // these are written in the first table.
 func (g *simhashGroups) distinct(keys []fingerprintRecord) []fingerprintRecord {
 	n := 0
-	for start := 0; start < len(keys); {
-		end := start + 1
-		for end < len(keys) && g.compare(&keys[start], &keys[end]) == 0 {
-			end++
-		}
-		keys[n] = g.class(keys[start:end])
-		start = end
+	for same := range graphs.Runs(keys, func(a, b *fingerprintRecord) bool { return g.compare(a, b) == 0 }) {
+		keys[n] = g.class(same)
 		n++
 	}
 	return keys[:n]
