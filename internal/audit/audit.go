@@ -16,7 +16,6 @@ import (
 // the work of an audit. Both grow in proportion to a larger sample.
 const UsualSample = 5000
 
-// hashBits is the length of [Hash].
 const hashBits = 63
 
 // Hash spreads numbers evenly over 63 bits, whatever they are.
@@ -38,8 +37,7 @@ func Limit(share float64) uint64 {
 // Class is a class of equal documents that are similar to sampled ones. It covers only those documents that
 // the audit looked at.
 type Class struct {
-	Digest uint64
-	// Inputs and References count documents of the input and of the reference.
+	Digest             uint64
 	Inputs, References int64
 	// First and Last are documents of the input. Reference is the first document of the reference. Each is
 	// valid only if its count is above 0.
@@ -70,13 +68,10 @@ func NewPartner(class SampledClass, isSame bool) Partner {
 	return Partner(class)
 }
 
-// Class returns the sampled class.
 func (p Partner) Class() SampledClass { return SampledClass(p) &^ sameClass }
 
-// isSame reports whether the partner is the very class whose partner it is.
 func (p Partner) isSame() bool { return p&sameClass != 0 }
 
-// Count takes in one more document of the class.
 func (c *Class) Count(ref docref.Ref, isReference bool) {
 	one := Class{Inputs: 1, First: ref, Last: ref}
 	if isReference {
@@ -153,7 +148,6 @@ func (c *Classes) Add(class Class) {
 	}
 }
 
-// classOf returns the audited class that equals a partner, if it is known.
 func (c *Classes) classOf(p Partner) (class AuditedClass, isKnown bool) {
 	if int(p.Class()) >= len(c.own) {
 		return 0, false
@@ -247,7 +241,6 @@ type Sample struct {
 	Cut bool
 }
 
-// Finish returns the sample.
 func (d *Drawing) Finish() Sample {
 	d.cut(d.mostDocuments)
 	slices.SortFunc(d.documents, inOrder)
@@ -329,5 +322,4 @@ func (s *Sample) Fit(threshold, documents float64, budget Budget) {
 	}
 }
 
-// share returns the share of all hashes below the limit.
 func share(limit uint64) float64 { return float64(limit) / (1 << hashBits) }

@@ -130,7 +130,6 @@ func (c *Classes) tally(at AuditedClass, number int, l *Listing, joined func(a, 
 	return t
 }
 
-// dealt holds the counts for the documents of each group.
 type dealt [groups]tally
 
 // deal spreads the sum of a number of equal documents evenly over the groups.
@@ -184,10 +183,9 @@ const resamples = 1000
 // few is the number of documents that do not show how much they vary.
 const few = 5
 
-// interval returns the share of the pairs that were found, and the bounds of that share with a confidence of
-// 95 %. It uses the bootstrap by document (Efron and Tibshirani, An introduction to the bootstrap, 1993),
-// because the pairs of one document are found or missed together. Documents are dealt to groups, and groups
-// are drawn in their place.
+// interval returns the share of the pairs that were found, and the bounds of that share with a confidence of 95 %. It
+// uses the bootstrap by document (Efron and Tibshirani, An introduction to the bootstrap, 1993), because the pairs of
+// one document are found or missed together. Documents are dealt to groups, and groups are drawn in their place.
 //
 // The bootstrap knows only what the sample shows. By the rule of three it shows no document of a kind that is
 // rarer than three in the sample, such as the pivot of a hot group, whose pairs are all listed, while others have
@@ -337,7 +335,6 @@ func (s Shares) Elements(all, memory int64) int {
 	return int(elements)
 }
 
-// Budget returns the bound of the comparisons.
 func (s Shares) Budget() Budget {
 	return Budget{Pairs: 1 << 18 * s.scale, Elements: 1 << 26 * s.scale}
 }
@@ -346,7 +343,6 @@ func (s Shares) Budget() Budget {
 // are not kept. An edge names only one document of a class of equal documents. The star that joins equal
 // documents says which document that is.
 type Listing struct {
-	// HasSides says that documents have sides.
 	HasSides bool
 
 	refs    graphs.Numbering[uint32] // of documents of audited classes
@@ -358,7 +354,6 @@ type Listing struct {
 
 const filterBits = 1 << 20
 
-// NewListing returns a Listing of the pairs that the classes form.
 func NewListing(c *Classes) *Listing {
 	l := &Listing{filter: make([]uint64, filterBits/64)}
 	for at := range AuditedClass(len(c.list)) {
@@ -393,7 +388,6 @@ func (l *Listing) name(ref docref.Ref, class AuditedClass) {
 	}
 }
 
-// Class returns the audited class that a document is known to be in.
 func (l *Listing) Class(ref docref.Ref) (class AuditedClass, known bool) {
 	hash := Hash(uint64(ref))
 	if l.filter[hash%filterBits/64]>>(hash%64)&1 == 0 {

@@ -99,7 +99,6 @@ type Probe struct {
 	touched []SampledClass
 }
 
-// NewProbe returns a Probe of the index.
 func (x *Index) NewProbe() *Probe { return &Probe{index: x, seen: make([]bool, len(x.sizes))} }
 
 // filtered returns the elements that the filter knows. It returns none if the unknown elements alone fill the
@@ -147,8 +146,7 @@ func (p *Probe) prefix(set []uint64) []uint64 {
 	for _, element := range known {
 		histogram[counts[element&mask]]++
 	}
-	// The prefix takes all elements whose count is below the limit. Elements at the limit fill the room that
-	// is left.
+	// The prefix takes all elements whose count is below the limit. Elements at the limit fill the room that is left.
 	limit := 0
 	for ; room > histogram[limit]; limit++ {
 		room -= histogram[limit]

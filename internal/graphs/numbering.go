@@ -17,7 +17,6 @@ type Numbering[N ~uint8 | ~uint16 | ~uint32] struct {
 	shift int
 }
 
-// Reset empties the set and keeps its memory.
 func (s *Numbering[N]) Reset() {
 	clear(s.slots)
 	s.Keys = s.Keys[:0]
@@ -39,7 +38,6 @@ func (s *Numbering[N]) Add(key uint64) (number N, isNew bool) {
 	return number, true
 }
 
-// Find returns the number of a key, if it has one.
 func (s *Numbering[N]) Find(key uint64) (number N, found bool) {
 	if len(s.slots) == 0 {
 		return 0, false
@@ -58,7 +56,6 @@ func (s *Numbering[N]) find(key uint64) (at int, found bool) {
 	}
 }
 
-// start returns the slot at which the search for a key starts.
 func (s *Numbering[N]) start(key uint64) int {
 	key ^= key >> 32
 	return int(key * 0x9e3779b97f4a7c15 >> s.shift)
@@ -86,10 +83,9 @@ const (
 	small = 256
 )
 
-// RadixSort orders records by key, ascending and stable. It takes digits of 11 bits
-// from the least significant end and skips those in which all keys agree. Records that are in
-// order stay as they are. The result is in the returned slice, which is records or scratch;
-// scratch must be as long as records.
+// RadixSort orders records by key, ascending and stable. It takes digits of 11 bits from the least significant end and
+// skips those in which all keys agree. Records that are in order stay as they are. The result is in the returned slice,
+// which is records or scratch; scratch must be as long as records.
 func RadixSort[T any](records, scratch []T, key func(*T) uint64) []T {
 	if len(records) < small {
 		slices.SortStableFunc(records, func(a, b T) int { return cmp.Compare(key(&a), key(&b)) })

@@ -24,7 +24,6 @@ const (
 // Pivot is the index of a pivot, from 0.
 type Pivot uint32
 
-// NoPivot stands for no pivot.
 const NoPivot = ^Pivot(0)
 
 // Pivots holds the pivots and finds the pivots that may be like another set. It is an inverted index with the prefix
@@ -66,7 +65,6 @@ func boundOf(sets int) int {
 	return max(fewCompared, bound)
 }
 
-// Bound returns the largest number of pivots that a set is compared with.
 func (x *Pivots) Bound() int { return x.bound }
 
 // Beside returns an empty index like x, for other pivots of the same sets. Both share the room for elements.
@@ -114,7 +112,6 @@ func (x *Pivots) join(list uint32) {
 	}
 }
 
-// Set returns the set of a pivot.
 func (x *Pivots) Set(pivot Pivot) []uint64 { return x.sets[pivot] }
 
 // Candidates returns pivots that may be like a set. They are complete if no other set that was to be a pivot may be like

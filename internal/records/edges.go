@@ -55,7 +55,6 @@ func NewScore(shared, union int, isEstimate bool) Score {
 // Union returns the number of shingles that are in either document.
 func (s Score) Union() uint32 { return s.Total &^ marks }
 
-// Estimate reports whether the similarity is an estimate.
 func (s Score) Estimate() bool { return s.Total&estimateMark != 0 }
 
 // Hamming returns the Hamming distance of the fingerprints, if the score rests on it.
@@ -93,7 +92,6 @@ func sizeOf(s Score) int {
 	return EdgeSize + 8
 }
 
-// WriteEdge writes an edge, as a record of a kind.
 func WriteEdge[N graphs.Node | Number](run *runfile.Writer, kind runfile.Kind, shard int, e Edge[N]) error {
 	b, err := run.Record(kind, shard, sizeOf(e.Score))
 	if err == nil {
@@ -115,7 +113,6 @@ func PutEdge[N graphs.Node | Number](b []byte, e Edge[N]) {
 	}
 }
 
-// GetEdge reads an edge.
 func GetEdge[N graphs.Node | Number](b []byte) Edge[N] {
 	shared := binary.LittleEndian.Uint32(b[8:])
 	e := Edge[N]{
@@ -128,7 +125,6 @@ func GetEdge[N graphs.Node | Number](b []byte) Edge[N] {
 	return e
 }
 
-// NextEdge reads an edge, and returns the bytes of the next ones.
 func NextEdge[N graphs.Node | Number](b []byte) (e Edge[N], rest []byte) {
 	e = GetEdge[N](b)
 	return e, b[sizeOf(e.Score):]
@@ -186,7 +182,6 @@ func SortEdges(store *paged.Store, each func(visit func(Edge[Number])) error) (*
 	return edges, nil
 }
 
-// edgeOrder orders edges by A, then B.
 func edgeOrder(e *Edge[Number]) uint64 { return uint64(e.A)<<32 | uint64(e.B) }
 
 // dealEdges fills the list with the edges that each visits, sorted. A cluster may have millions of edges. So they are
@@ -313,7 +308,6 @@ type Span[N graphs.Node | Number] struct {
 	Rarity uint32
 }
 
-// PutSpan packs a span.
 func PutSpan[N graphs.Node | Number](b []byte, s Span[N]) {
 	fields := [...]uint32{uint32(s.A), uint32(s.B), s.StartA, s.EndA, s.StartB, s.EndB, s.Words, s.More, s.Rarity}
 	for i, field := range fields {
@@ -321,7 +315,6 @@ func PutSpan[N graphs.Node | Number](b []byte, s Span[N]) {
 	}
 }
 
-// GetSpan reads a span.
 func GetSpan[N graphs.Node | Number](b []byte) Span[N] {
 	field := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
 	return Span[N]{

@@ -15,14 +15,11 @@ type Occurrence struct {
 	// Ref and Weight are the document.
 	Ref    docref.Ref
 	Weight uint32
-	// Origin says which node it is.
 	graphs.Origin
 }
 
-// OccurrenceSize is the size of an occurrence, in bytes.
 const OccurrenceSize = 2*RefSize + 12
 
-// WriteOccurrence writes an occurrence, as a record of a kind.
 func WriteOccurrence(run *runfile.Writer, kind runfile.Kind, shard int, o Occurrence) error {
 	b, err := run.Record(kind, shard, OccurrenceSize)
 	if err == nil {
@@ -35,7 +32,6 @@ func WriteOccurrence(run *runfile.Writer, kind runfile.Kind, shard int, o Occurr
 	return err
 }
 
-// GetOccurrence reads an occurrence.
 func GetOccurrence(b []byte) Occurrence {
 	return Occurrence{
 		First: GetRef(b), Ref: GetRef(b[RefSize:]), Weight: binary.LittleEndian.Uint32(b[2*RefSize:]),
@@ -58,13 +54,11 @@ type RangePosition struct {
 // RangePositionSize is the size of the record of a [RangePosition] with its node, in bytes.
 const RangePositionSize = NodePositionSize + 4
 
-// PutRangePosition packs the position of a node.
 func PutRangePosition(b []byte, node graphs.Node, p RangePosition) {
 	PutNodePosition(b, node, p.At)
 	binary.LittleEndian.PutUint32(b[NodePositionSize:], uint32(p.First))
 }
 
-// GetRangePosition reads the position of a node.
 func GetRangePosition(b []byte) RangePosition {
 	return RangePosition{At: GetNodePosition(b), First: Number(binary.LittleEndian.Uint32(b[NodePositionSize:]))}
 }

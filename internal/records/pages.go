@@ -43,7 +43,6 @@ type ShardPage struct {
 	Page
 }
 
-// MarkupSize is the size of a sketch of markup.
 const MarkupSize = 32
 
 // ReadShardPages returns the pages of an output shard, in no order.
@@ -58,7 +57,6 @@ func ReadShardPages(reader *runfile.Reader, pieces []runfile.Piece) ([]ShardPage
 // Text is a document as a pipeline passes it on: its id, and the text that is compared.
 type Text struct{ ID, Text string }
 
-// TraceSize is the size of a [Trace] in bytes.
 const TraceSize = 32
 
 // Trace is a sketch of the text of a page, by which a later run knows the page again, even if some of its text has

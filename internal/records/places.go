@@ -24,7 +24,6 @@ type NodeLocation struct {
 	Star StarNumber
 }
 
-// PutLocation packs the location of a node.
 func PutLocation(b []byte, node graphs.Node, l NodeLocation) {
 	binary.LittleEndian.PutUint32(b, uint32(node))
 	binary.LittleEndian.PutUint32(b[4:], uint32(l.First))
@@ -33,7 +32,6 @@ func PutLocation(b []byte, node graphs.Node, l NodeLocation) {
 	binary.LittleEndian.PutUint32(b[12:], uint32(l.Star))
 }
 
-// GetLocation reads the location of a node.
 func GetLocation(b []byte) NodeLocation {
 	return NodeLocation{graphs.Location{
 		First:  graphs.Place(binary.LittleEndian.Uint32(b[4:])),
@@ -136,10 +134,8 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 	}, packed[end:]
 }
 
-// PairSize is the size of a pair of documents: their refs.
 const PairSize = 2 * RefSize
 
-// WritePair writes a pair of documents, as a record of a kind.
 func WritePair(run *runfile.Writer, kind runfile.Kind, shard int, a, b docref.Ref) error {
 	record, err := run.Record(kind, shard, PairSize)
 	if err == nil {
@@ -149,10 +145,8 @@ func WritePair(run *runfile.Writer, kind runfile.Kind, shard int, a, b docref.Re
 	return err
 }
 
-// GetPair reads a pair of documents.
 func GetPair(record []byte) (a, b docref.Ref) { return GetRef(record), GetRef(record[RefSize:]) }
 
-// WritePart writes the nodes of a part of a graph.
 func WritePart(run *runfile.Writer, kind runfile.Kind, shard int, part graphs.Part) error {
 	for i, ref := range part.Refs {
 		if err := WriteNode(run, kind, shard, Node{Ref: ref, Weight: part.Weights[i], Parent: part.Parents[i]}); err != nil {
@@ -170,7 +164,6 @@ type Node struct {
 	Parent graphs.Node
 }
 
-// WriteNode writes a node.
 func WriteNode(run *runfile.Writer, kind runfile.Kind, shard int, n Node) error {
 	b, err := run.Record(kind, shard, NodeSize)
 	if err == nil {

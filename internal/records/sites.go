@@ -19,7 +19,6 @@ type SiteCount struct {
 	Name        string
 }
 
-// Add adds the pages that another count has of the same site.
 func (c *SiteCount) Add(other SiteCount) {
 	c.Pages += other.Pages
 	c.Text += other.Text
@@ -88,7 +87,6 @@ func (e Example) compare(other Example) int {
 // Examples are the best examples, the best first.
 type Examples []Example
 
-// mostExamples is how many examples there are of two sites.
 const mostExamples = 3
 
 // Wants reports whether an example of that weight might be among the best.
@@ -96,7 +94,6 @@ func (e Examples) Wants(weight int64) bool {
 	return len(e) < mostExamples || weight >= e[mostExamples-1].Weight
 }
 
-// Add adds an example if it is among the best.
 func (e *Examples) Add(one Example) {
 	at, found := slices.BinarySearchFunc(*e, one, Example.compare)
 	if at < mostExamples && !found {
@@ -111,7 +108,6 @@ type Half struct {
 	Of Site
 }
 
-// Site is all that is known of a site.
 type Site struct {
 	SiteCount
 	// Repeats are pages that are equal to an earlier page of the site, and RepeatedText is their text.
@@ -125,7 +121,6 @@ type Site struct {
 // Distinct returns the number of pages without those that are equal to earlier ones.
 func (s *Site) Distinct() int64 { return s.Pages - s.Repeats }
 
-// DistinctText returns the text of these pages.
 func (s *Site) DistinctText() int64 { return s.Text - s.RepeatedText }
 
 // GroupedSite says in which group of mirrors a site is.

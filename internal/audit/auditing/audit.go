@@ -104,7 +104,6 @@ func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 	return drawing.Finish(), nil
 }
 
-// samples are the samples of the jobs at work in this process.
 var samples work.Shared[sample]
 
 // Task finds the partners of the sampled documents in the split of the task's number.
@@ -145,12 +144,10 @@ type sample struct {
 	classes  map[audit.Equals]audit.SampledClass
 }
 
-// equalsOf returns what a document has in common with those that are equal to it.
 func equalsOf(d records.AuditDocument) audit.Equals {
 	return audit.Equals{Digest: d.Digest, Scope: d.Scope, Side: d.Side}
 }
 
-// sampleHead comes before the documents of a sample.
 type sampleHead struct {
 	ProbedBelow uint64
 	Cut         bool
@@ -183,7 +180,6 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 	return run.Close()
 }
 
-// readSample reads the sample to which the catalog points, and prepares it.
 func (a *Audit) readSample(catalog string) (*sample, error) {
 	pieces, err := runfile.ReadCatalog(catalog, a.sampleShard())
 	if err != nil {
@@ -239,7 +235,6 @@ type search struct {
 	classes    []audit.Class // classes that have partners
 }
 
-// blocks goes through all documents of the split.
 func (s *search) blocks(ctx context.Context) error {
 	return s.w.EachSet(ctx, func(block *sketchblock.Block, i int, set []byte) error {
 		s.w.Figures.Records++
@@ -277,7 +272,6 @@ func (s *search) byHeads(block *sketchblock.Block, heads *work.Heads) error {
 	return nil
 }
 
-// auditDocuments goes through the documents of the split that were set apart.
 func (s *search) auditDocuments(ctx context.Context) error {
 	for _, piece := range s.w.Pieces {
 		if piece.Kind != records.Sample && piece.Kind != records.Probe {
@@ -301,7 +295,6 @@ func (s *search) auditDocuments(ctx context.Context) error {
 	return nil
 }
 
-// isProbed reports whether the audit looks at a document.
 func (s *search) isProbed(d records.AuditDocument) bool { return d.Hash < s.sample.ProbedBelow }
 
 func (s *search) document(d records.AuditDocument) error {
@@ -320,8 +313,7 @@ func (s *search) document(d records.AuditDocument) error {
 	return records.Write(&s.w.Run, records.Sample, 0, &sampled)
 }
 
-// class returns the number of a document's class in classes, -1 if it has no
-// partner.
+// class returns the number of a document's class in classes, -1 if it has no partner.
 func (s *search) class(d records.AuditDocument) int {
 	recent := &s.recent[audit.Hash(d.Digest)%recentClasses]
 	if recent.known && recent.digest == d.Digest {

@@ -55,14 +55,12 @@ func (j *Judge) See(ref, first docref.Ref) {
 	}
 }
 
-// joined reports whether two audited documents are in one component.
 func (j *Judge) joined(a, b docref.Ref) bool {
 	x, hasA := j.firsts[a]
 	y, hasB := j.firsts[b]
 	return hasA && hasB && x == y
 }
 
-// Write writes the [audit.Result] to the job's folder.
 func (j *Judge) Write(folder string) error {
 	if j == nil {
 		return nil
@@ -168,7 +166,6 @@ func listEdges(l *audit.Listing, outcomes []work.Outcome, m *work.Memory) error 
 	return listEdgesOf(l, outcomes, work.Score, m)
 }
 
-// listEdgesOf shows the edges of a stage.
 func listEdgesOf(l *audit.Listing, outcomes []work.Outcome, stage work.Stage, m *work.Memory) error {
 	const none = ^audit.AuditedClass(0)
 	var classes []audit.AuditedClass // of the nodes of a part

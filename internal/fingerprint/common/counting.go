@@ -116,7 +116,6 @@ func (s *sieve) add(shingle uint64) {
 	}
 }
 
-// passes reports whether a shingle may be frequent.
 func (s *sieve) passes(shingle uint64) bool { return *s.cell(shingle) > s.limit }
 
 // The choices of a [Law] that are not numbers.
@@ -157,7 +156,6 @@ func ParseLaw(text string) (Law, error) {
 	return Law{}, fmt.Errorf("%s: must be off, auto, a number of documents, or a share of them from 0%% to 100%%", text)
 }
 
-// IsOff reports whether no shingle is common.
 func (l Law) IsOff() bool { return l == Law{} }
 
 // Limit returns the largest number of documents that may have a shingle which counts, in a corpus of that many documents.
@@ -175,10 +173,8 @@ func (l Law) Limit(documents int64) int64 {
 // template: one in this number.
 const ownShare = 5
 
-// hasEnoughOwn reports whether a document of that many shingles has enough of its own.
 func hasEnoughOwn(own, all int) bool { return own >= sketch.LeastOwn && own*ownShare >= all }
 
-// The rounds of [Seeing].
 const (
 	// FirstRound sees all shingles.
 	FirstRound = iota
@@ -198,12 +194,10 @@ func WholeDelivery(step int, isMarked bool) work.Delivery {
 // Seeing writes which shingles the documents of a split have, by ranges of hashes.
 type Seeing struct {
 	// Shards is the number of ranges. It changes no result.
-	Shards int
-	// Fingerprints is their kind.
+	Shards       int
 	Fingerprints fingerprints.Name
 }
 
-// Task goes through one split.
 func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	var frequent *sketch.Shingles
 	if t.Step == SecondRound {
@@ -239,7 +233,6 @@ func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.TaskContext) err
 	})
 }
 
-// appendShared appends to shared the shingles of a set that are among others.
 func appendShared(shared []uint64, others *sketch.Shingles, set []uint64) []uint64 {
 	for _, hash := range set {
 		if others.Has(hash) {
@@ -257,7 +250,6 @@ type whole struct {
 	set []uint64
 }
 
-// newWhole returns a reader of fingerprints of a kind.
 func newWhole(name fingerprints.Name) (whole, error) {
 	kind, err := fingerprints.Of(name)
 	if err == nil && kind.Block == nil {

@@ -28,7 +28,6 @@ func NewListing(whole work.Delivery) Listing {
 	return Listing{Reads: work.Fingerprint, Delivery: whole}
 }
 
-// Plan writes the list next to the catalog of the tasks.
 func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
 	frequent, err := readFrequent(p)
 	if err != nil {
@@ -103,13 +102,10 @@ func byShingle(x, y records.Frequent) int { return cmp.Compare(x.Shingle, y.Shin
 // List is a list of shingles that tasks of this process share.
 type List struct{ *sketch.Shingles }
 
-// lists are the lists of the jobs at work in this process.
 var lists work.Shared[List]
 
-// listPath is where the list of the tasks of a catalog is.
 func listPath(catalog string) string { return catalog + "-common" }
 
-// foundPath is where a job has its common shingles, given its folder.
 func foundPath(folder string) string { return storage.Join(folder, "common-shingles") }
 
 // Found returns the common shingles that a job has found which has ended, packed as in a sketch block and ascending. Folder
@@ -158,7 +154,6 @@ func NewWeighing(gathered work.Delivery) Weighing {
 	return Weighing{Listing{Reads: work.Gather, Delivery: gathered}}
 }
 
-// Plan writes the list next to the catalog of the tasks.
 func (l *Weighing) Plan(_ context.Context, p *work.Planning) error {
 	frequent, err := readFrequent(p)
 	if err != nil {
@@ -178,7 +173,6 @@ type Rarities struct {
 
 var rarities work.Shared[Rarities]
 
-// ReadRarities returns the rarities for the tasks of a catalog.
 func ReadRarities(catalog string) (*Rarities, error) {
 	return rarities.Get(listPath(catalog), func(path string) (*Rarities, error) {
 		packed, err := storage.ReadFile(path)

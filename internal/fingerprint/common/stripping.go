@@ -25,8 +25,7 @@ type Stripping struct {
 	Inputs work.Path
 	// AuditSample is about how many documents the audit samples of those that are left. 0 means no audit.
 	AuditSample int
-	// Law is the law that the common shingles follow.
-	Law Law
+	Law         Law
 
 	inputs *documents.Inputs // read in Setup, as are the shares
 	shares audit.Shares
@@ -79,7 +78,6 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.TaskContext) 
 	return o.write()
 }
 
-// stripped is a split on its way to stripped blocks.
 type stripped struct {
 	*Stripping
 	taskContext *work.TaskContext

@@ -42,12 +42,10 @@ func newBlock(keys, simHashBits int) *block {
 	return b
 }
 
-// begin forgets what was found in the last portion.
 func (b *block) begin() {
 	b.Findings = findings.Findings{Totals: findings.Totals{PassedOver: map[string]int64{}}}
 }
 
-// reset drops what was made of the last portion.
 func (b *block) reset() {
 	b.builder.Reset()
 	b.heads = nil
@@ -61,7 +59,6 @@ func (b *block) reset() {
 
 func (b *block) shingles() int64 { return int64(len(b.builder.Sets()) / sketchblock.HashSize) }
 
-// reject adds a row of rejects for a record.
 func (b *block) reject(file *corpus.File, r *Record, fault string) {
 	b.Counts.Rejected++
 	name, inFile := file.Place(r.Position)
@@ -75,7 +72,6 @@ func (b *block) reject(file *corpus.File, r *Record, fault string) {
 	b.rejects = output.AppendRow(b.rejects, output.Reject{File: quoting.Text(name), Position: inFile, URL: url, Date: date, Error: quoting.Text(fault)})
 }
 
-// unread adds a record with a fault.
 func (b *block) unread(file *corpus.File, r *Record) {
 	if b.reject(file, r, r.Fault); r.IsEmpty {
 		b.Counts.Empty++
@@ -140,14 +136,12 @@ func (b *block) write(run *runfile.Writer, split, rejects int) error {
 	return writeSections(run, section{records.Rejects, rejects, b.rejects}, section{records.Pages, split, b.pages})
 }
 
-// section is a section of a run file.
 type section struct {
 	kind  runfile.Kind
 	shard int
 	bytes []byte
 }
 
-// writeSections writes the sections that are not empty.
 func writeSections(run *runfile.Writer, sections ...section) error {
 	for _, s := range sections {
 		if len(s.bytes) == 0 {

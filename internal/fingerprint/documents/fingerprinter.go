@@ -269,7 +269,6 @@ func isMarkup(text []byte) bool {
 // longestAddress is the length of the longest address that servers and browsers are sure to take, in bytes.
 const longestAddress = 2048
 
-// isWebAddress reports whether a text is an address on the web and nothing else.
 func isWebAddress(text []byte) bool {
 	return len(text) <= longestAddress && (bytes.HasPrefix(text, []byte("http://")) || bytes.HasPrefix(text, []byte("https://"))) &&
 		!bytes.ContainsAny(text, " \t\r\n")
@@ -313,7 +312,6 @@ func memoryOf(r *Record, format corpus.Format) int64 {
 // The rest is for what belongs to no document, and for garbage.
 func DocumentBytes(memory int64) int64 { return (memory - baseMemory) * 7 / 10 }
 
-// spent returns what a reject says of a document that has spent its budget.
 func (r Reading) spent(budget *sketch.Budget) string {
 	const segment = 10 << 20
 	much, enough := "more", "a larger --memory"

@@ -37,8 +37,7 @@ type Fingerprinting struct {
 
 	// Inputs is the path of the file that [WriteInputs] made.
 	Inputs work.Path
-	// Kept says what a block keeps of its documents.
-	Kept Kept
+	Kept   Kept
 	// Checksums writes the checksums of the input, for a stage that reads it again.
 	Checksums bool
 	// Shards is the number of ranges of hashes that the values of the source field are counted in.
@@ -152,7 +151,6 @@ func (f *Fingerprinting) read(ctx context.Context, reader *splitReader, figures 
 	return err
 }
 
-// serial fingerprints the portions of the reader in this goroutine.
 func (f *Fingerprinting) serial(ctx context.Context, reader *splitReader, write func(*block) error) error {
 	worker, err := f.fingerprinter()
 	if err != nil {
@@ -223,7 +221,6 @@ func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
 	return worker, err
 }
 
-// putAll puts all portions of a reader into a pool.
 func putAll(ctx context.Context, reader *splitReader, put func(func(*block) error) error) error {
 	for {
 		err := put(func(b *block) error { return reader.fill(ctx, &b.part) })
@@ -247,14 +244,12 @@ type Pool[T any] struct {
 	// Worker makes the function that works on the items of one goroutine. Await waits until all earlier items are written. From
 	// then until it returns, the function may also do what Write does.
 	Worker func() (do func(ctx context.Context, one T, await func() error) error, err error)
-	// Write gets the items one at a time. If there are several readers, only the items
-	// of the same reader are in order.
+	// Write gets the items one at a time. If there are several readers, only the items of the same reader are in order.
 	Write func(T) error
 }
 
-// Reader reads items for a [Pool] and calls put for each. Put waits for a free item, calls fill with it, and
-// passes it on. If fill returns an error, put returns it, and the item is free again. Put also returns the
-// error of the context.
+// Reader reads items for a [Pool] and calls put for each. Put waits for a free item, calls fill with it, and passes it
+// on. If fill returns an error, put returns it, and the item is free again. Put also returns the error of the context.
 type Reader[T any] func(ctx context.Context, put func(fill func(T) error) error) error
 
 type item[T any] struct {

@@ -19,9 +19,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Inputs are the files of a job, in document order, and their cuts into splits. Files of a reference corpus
-// come first. The driver writes them once. Workers read them from the job's folder, since data does not
-// belong in a pipeline.
+// Inputs are the files of a job, in document order, and their cuts into splits. Files of a reference corpus come first.
+// The driver writes them once. Workers read them from the job's folder, since data does not belong in a pipeline.
 type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
@@ -44,8 +43,7 @@ type Inputs struct {
 	Order []string
 	// Ranking is the list of preferred sources as the user wrote it, empty for none.
 	Ranking string
-	// Sites are lists of sites.
-	Sites SiteLists
+	Sites   SiteLists
 	// Originals are the protected sites that the last run with a state had, by name. The traces of their pages are written down.
 	Originals []string
 	// Known is about how many documents there are, if a state knows, 0 if nobody knows.
@@ -118,7 +116,6 @@ type Layout struct {
 	FirstInput docref.Ref   // first ref of the input, after the reference corpus
 }
 
-// Read reads the inputs that WriteInputs wrote to path.
 func (l *Layout) Read(path string) (err error) {
 	if l.Inputs, err = OpenInputs(path); err != nil {
 		return err
@@ -180,7 +177,6 @@ func (in *Inputs) Archives() (n int64) {
 	return n
 }
 
-// References returns the number of files that belong to the reference corpus.
 func (in *Inputs) References() int {
 	return sort.Search(len(in.Files), func(i int) bool { return !in.Files[i].Reference })
 }
@@ -226,7 +222,6 @@ func (in *Inputs) FilesOf(split int, starts []docref.Ref) (from, to int) {
 // Unchanged says of each file, by its number, whether the last run knew it as it is. Of nil, no file is unchanged.
 type Unchanged []bool
 
-// Has reports whether a document is in an unchanged file.
 func (u Unchanged) Has(ref docref.Ref) bool { return u != nil && u[ref.File()] }
 
 // Both reports whether two documents are in unchanged files. An incremental run has the similar ones of such pairs from the last run.
@@ -243,7 +238,6 @@ func (in *Inputs) Unchanged() Unchanged {
 	return unchanged
 }
 
-// SourceOf returns the number of the source of a document.
 func (in *Inputs) SourceOf(ref docref.Ref) sources.Number {
 	return in.Files[ref.File()].SourceAt(ref.Position())
 }
@@ -272,7 +266,6 @@ type SkippedGroup struct {
 	First, Second docref.Ref
 }
 
-// Note notes a document of the group.
 func (s *SkippedGroup) Note(ref docref.Ref) {
 	switch s.Documents++; {
 	case s.Documents == 1:
@@ -284,7 +277,6 @@ func (s *SkippedGroup) Note(ref docref.Ref) {
 	}
 }
 
-// Skipped describes a dense group with skipped pairs.
 func (l *Layout) Skipped(s *SkippedGroup, pairs int64) findings.Skipped {
 	return findings.Skipped{Pairs: pairs, Groups: 1, Example: &findings.SkippedGroup{
 		Documents: s.Documents,

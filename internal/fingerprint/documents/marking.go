@@ -33,11 +33,9 @@ type Marking struct {
 	Within string
 	// Across is the field in whose value two documents must differ to be compared; empty: all are compared.
 	Across string
-	// Pages says how documents are pages of sites.
-	Pages Paging
+	Pages  Paging
 }
 
-// fields returns the fields that hold what is wanted.
 func (m Marking) fields() []string {
 	all := append([]string{m.Keep.Field(), m.SourceField, m.Within, m.Across}, m.Pages.fields()...)
 	fields := slices.DeleteFunc(all, func(field string) bool { return field == "" })
@@ -88,7 +86,6 @@ func (m *marker) priority(r *Record, file *corpus.File, counts *findings.Counts)
 	return priority
 }
 
-// sourceName returns the source of a document for a list of preferred ones.
 func (m *marker) sourceName(r *Record, file *corpus.File) string {
 	if m.source >= 0 {
 		return string(r.Content.Others[m.source])
@@ -152,11 +149,9 @@ func (h *valueHash) of(value []byte) uint64 {
 
 // Paging says how documents are pages of sites. Without a rule they are not.
 type Paging struct {
-	// Rule says which site a page belongs to.
 	Rule site.Rule
-	// URL is the field of the address of a page, and Date the field of its date. A file that is one document has its path as its
-	// address, and no date.
-	// All of them are given, or none.
+	// URL is the field of the address of a page, and Date the field of its date. A file that is one document has its
+	// path as its address, and no date. All of them are given, or none.
 	URL, Date string
 	// Ranges is the number of ranges of hashes in which sites are counted.
 	Ranges int
@@ -164,7 +159,6 @@ type Paging struct {
 	Traces bool `json:",omitempty"`
 }
 
-// fields returns the fields that hold what is wanted.
 func (p Paging) fields() []string {
 	if p.Rule == "" {
 		return nil
@@ -326,7 +320,6 @@ func (p *pager) original(r *Record, name string) uint64 {
 // mostSiteBytes is the length of the longest name of a site that is shown in full.
 const mostSiteBytes = 1000
 
-// rangeOf returns the task that counts the pages of a site.
 func (p Paging) rangeOf(site uint64) int { return records.ShardOf(site, p.Ranges) }
 
 // OpenPages returns the pages of a split, in the order of documents. Pages that a state keeps do not know the number of their file: the
@@ -343,13 +336,11 @@ func OpenPages(w *work.TaskContext, buffer int) (p Pages, err error) {
 	return p, err
 }
 
-// Pages are the pages of a split.
 type Pages struct {
 	packed []byte
 	pieces []pagePiece // of these bytes
 }
 
-// pagePiece is a piece with some pages.
 type pagePiece struct {
 	left  int        // bytes that were not read yet
 	moved docref.Ref // what is added to the refs

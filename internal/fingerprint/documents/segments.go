@@ -96,7 +96,6 @@ func (s *stretchFigures) add(b *block) {
 	s.Shingles += b.shingles()
 }
 
-// keep does the work of a task with a state.
 func (f *Fingerprinting) keep(ctx context.Context, number int, w *work.TaskContext) error {
 	segments := f.inputs.Segments[number]
 	if len(segments) == 0 {
@@ -199,7 +198,6 @@ func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, forAudit []b
 // keepsSample reports whether segments keep documents for the sample of the audit. Without heads it goes through all blocks.
 func (f *Fingerprinting) keepsSample() bool { return f.AuditSample > 0 && f.HeadThreshold > 0 }
 
-// makeHeads makes the heads of a block, if its segment is to have any.
 func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages, headed func(file int) func(docref.Ref, uint64) bool) (err error) {
 	switch {
 	case b.builder.Len() == 0:
@@ -256,7 +254,6 @@ type recalling struct {
 	digester  *sketch.Digester
 }
 
-// eachSegment visits the segments of the split.
 func (r *recalling) eachSegment(ctx context.Context, segments []Segment, visit func(Segment, corpus.Stretch) error) error {
 	for i, stretch := range r.inputs.Splits[r.number] {
 		if err := ctx.Err(); err != nil {
@@ -269,7 +266,6 @@ func (r *recalling) eachSegment(ctx context.Context, segments []Segment, visit f
 	return nil
 }
 
-// find finds the pieces of a segment.
 func (r *recalling) find(u Segment, _ corpus.Stretch) error {
 	if r.runs[u.Run] == nil {
 		pieces, err := runfile.PiecesOf(u.Run, u.Size)
@@ -356,7 +352,6 @@ func (r *recalling) rejects(piece runfile.Piece, u Segment, stretch corpus.Stret
 	return r.Run.Section(piece.Kind, 0, packed)
 }
 
-// look goes through the blocks of a segment for what the audit may want.
 func (r *recalling) look(blocks, sets []runfile.Piece, isReference bool) (err error) {
 	if r.AuditSample == 0 {
 		return nil
@@ -456,7 +451,6 @@ func (r *recalling) addForAudit(block *sketchblock.Block, i int, set []byte, isR
 	r.forAudit.Add(r.shares, &d, r.Hashes, r.hashes.Of(d.Ref, d.Digest[0]), isReference)
 }
 
-// auditDocuments keeps the documents of a block that the audit may want.
 func (r *recalling) auditDocuments(documents, sets runfile.Piece, isReference bool) error {
 	block, err := r.ReadBlock(documents)
 	if err != nil {
@@ -485,7 +479,6 @@ func (r *recalling) auditDocuments(documents, sets runfile.Piece, isReference bo
 	return nil
 }
 
-// traces writes the traces of the pages of protected sites.
 func (r *recalling) traces(piece runfile.Piece) error {
 	if len(r.originals) == 0 {
 		return nil // the pages need not be read
@@ -520,7 +513,6 @@ func (r *recalling) countRedirects(piece runfile.Piece) error {
 	})
 }
 
-// eachOf visits the records of a piece.
 func eachOf[T any](r *recalling, piece runfile.Piece, visit func(*T) error) error {
 	packed, err := r.ReadPiece(0, piece)
 	for err == nil && len(packed) > 0 {

@@ -23,11 +23,9 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Reading says how records are read.
 type Reading struct {
 	Fields corpus.Fields
-	// MaxDocument is the length of the longest document: the bytes of all its texts, or the number of its
-	// features.
+	// MaxDocument is the length of the longest document: the bytes of all its texts, or the number of its features.
 	MaxDocument int64
 	// DocumentBytes is how much memory a document may take; 0 stands for no limit. One that takes more is a reject.
 	DocumentBytes int64 `json:",omitempty"`
@@ -35,13 +33,11 @@ type Reading struct {
 	MaxExpanded int64 `json:",omitempty"`
 	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
 	TextForm webtext.Form `json:",omitempty"`
-	// PageText says which text of web pages is read.
 	PageText webtext.Mode
 	// Dialect and Charset are as in [corpus.Wanted].
 	Dialect corpus.Dialect `json:",omitzero"`
 	Charset string         `json:",omitempty"`
-	// WindowBytes is the largest window of a zstd file that is read, in bytes. 0 stands for
-	// [corpus.DefaultWindow].
+	// WindowBytes is the largest window of a zstd file that is read, in bytes. 0 stands for [corpus.DefaultWindow].
 	WindowBytes int64
 }
 
@@ -65,7 +61,6 @@ func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) co
 	return limits
 }
 
-// Wanted says what is wanted of records.
 func (r Reading) Wanted() corpus.Wanted {
 	return corpus.Wanted{
 		Fields: r.Fields, TextForm: r.TextForm, PageText: r.PageText, MaxDocument: r.MaxDocument, MaxFeatures: int(r.DocumentBytes / featureBytes),
@@ -142,8 +137,7 @@ func IgnoredHash(packed []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Sketcher makes the fingerprints of a job from single records, outside of a job. It is not for concurrent
-// use.
+// Sketcher makes the fingerprints of a job from single records, outside of a job. It is not for concurrent use.
 type Sketcher struct {
 	making
 	decoder *formats.Decoder
@@ -263,7 +257,6 @@ type part struct {
 // keepBytes is the largest text whose memory is reused.
 const keepBytes = 8 << 20
 
-// reset empties the portion and keeps its memory.
 func (l *part) reset() {
 	if cap(l.text) > keepBytes {
 		l.text = nil
@@ -389,8 +382,7 @@ func CaptureOf(r *corpus.Record) (url, date string) {
 	return at.URL, at.Date
 }
 
-// contentLength returns the length of the texts of a record in bytes, or the number of its
-// features.
+// contentLength returns the length of the texts of a record in bytes, or the number of its features.
 func contentLength(content corpus.Record) int64 {
 	length := int64(len(content.Features))
 	for _, text := range content.Texts {

@@ -56,7 +56,6 @@ func newSplitReader(r Reading, files []corpus.File, split corpus.Split, ahead in
 	return reader
 }
 
-// hold waits for the right to hold a long line.
 func (r *splitReader) hold() error {
 	err := HoldLongLine(r.ctx)
 	r.holds = err == nil
@@ -141,7 +140,6 @@ func (r *splitReader) order(batch *corpus.Batch) {
 	batch.Rejects, r.rejects = all[:n:n], all[n:]
 }
 
-// open opens the next stretch unless one is open.
 func (r *splitReader) open() error {
 	if r.reading {
 		return nil
@@ -219,7 +217,6 @@ type Checksum struct {
 	Lines, Rejects uint32 // CRC-32C
 }
 
-// Add adds the next batch of the stretch.
 func (s *Checksum) Add(batch corpus.Batch) {
 	s.Lines = checksum.Add(s.Lines, batch.Data)
 	for _, reject := range batch.Rejects {
@@ -227,7 +224,6 @@ func (s *Checksum) Add(batch corpus.Batch) {
 	}
 }
 
-// WriteChecksums writes the checksums of the stretches of a split, in their order.
 func WriteChecksums(run *runfile.Writer, split int, sums []Checksum) error {
 	for _, sum := range sums {
 		if err := records.Write(run, records.Sums, split, &sum); err != nil {
@@ -253,7 +249,6 @@ const (
 // expansion counts what the compressed files of a job have become so far.
 type expansion struct{ bytes atomic.Int64 }
 
-// expansions has an entry for each job at work in this process.
 var expansions work.Shared[expansion]
 
 // expand counts decoded bytes of the current stretch. It fails beyond the limit of the job.

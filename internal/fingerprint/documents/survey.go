@@ -21,17 +21,14 @@ import (
 // Seen is a document that a survey has read, before it is fingerprinted.
 type Seen struct {
 	// Hash is evenly spread and the same for equal texts.
-	Hash uint64
-	// Bytes is the length of its record.
+	Hash  uint64
 	Bytes int
 	// Length is the length of its text in bytes, or the number of its features.
-	Length int64
-	// Reference says that the document is of the reference corpus.
+	Length    int64
 	Reference bool
 }
 
-// Surveyed is a fingerprinted document as [Survey] shows it. Its slices are valid
-// until the next one.
+// Surveyed is a fingerprinted document as [Survey] shows it. Its slices are valid until the next one.
 type Surveyed struct {
 	Seen
 	Ref    docref.Ref
@@ -123,7 +120,6 @@ func (s *surveyor) wants(b *block, r *Record) bool {
 	return true
 }
 
-// block shows the documents of a block.
 func (s *surveyor) block(ctx context.Context, b *block, await func() error) error {
 	s.wanted = s.wanted[:0]
 	early := turn{await, func(b *block) error {

@@ -24,7 +24,6 @@ type valueCount struct {
 	documents int64
 }
 
-// add counts a document, given its value and the hash of it.
 func (c valueCounts) add(key valueKey, value []byte) {
 	count := c[key]
 	if count == nil {
@@ -158,14 +157,12 @@ func newTally(run *runfile.Writer, ofValue, ofSite func(hash uint64) int) *tally
 	return &tally{valueCounts{}, newSiteCounts(), run, ofValue, ofSite}
 }
 
-// add adds the counts of a block.
 func (t *tally) add(b *block) error {
 	t.values.addAll(b.values)
 	t.sites.addAll(b.sites)
 	return t.writeMany()
 }
 
-// writeMany writes the counts if there are many.
 func (t *tally) writeMany() error {
 	const most = 1 << 14
 	if max(len(t.values), len(t.sites.pages)+len(t.sites.redirects)) < most {

@@ -12,7 +12,6 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Name names a kind.
 type Name string
 
 // Kind is a kind of fingerprint. Name and New are required.
@@ -36,10 +35,8 @@ type Kind struct {
 	Explain Explanations
 }
 
-// Options say how fingerprints are made.
 type Options struct {
 	sketch.Options
-	// Fields are the fields that texts and features are read from.
 	Fields corpus.Fields
 	// Scheme is the scheme of the band keys. Without bands there are none.
 	Scheme lshbands.Scheme

@@ -109,7 +109,6 @@ type PassageHead struct {
 	sum  uint32
 }
 
-// IsOf reports whether the head is the one of a packed sequence.
 func (h PassageHead) IsOf(sequence []byte) bool { return checksum.Of(sequence) == h.sum }
 
 // ReadHeads appends the heads of a block of n documents. They alias packed. It reports false if they are of passages of another number of shingles.

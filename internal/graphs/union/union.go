@@ -56,10 +56,8 @@ type Ranges struct {
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the inputs.
 func (r *Ranges) Setup() error { return r.layout.Read(string(r.Inputs)) }
 
-// Layout returns the layout of the inputs.
 func (r *Ranges) Layout() *documents.Layout { return &r.layout }
 
 // of returns the range of a document. Each range has about as many splits.
@@ -70,7 +68,6 @@ func (r *Ranges) of(ref docref.Ref) int {
 // Spreading sends the nodes of a part to ranges.
 type Spreading struct {
 	Ranges
-	// Kind is the kind of records that holds the parts.
 	Kind runfile.Kind
 }
 
@@ -79,7 +76,6 @@ func SpreadingDelivery(kind runfile.Kind, count int, but ...work.Stage) work.Del
 	return work.Delivery{Needed: []runfile.Kind{kind}, Into: count, Enough: work.FewTasks, OnlyCounted: but}
 }
 
-// Task sends the nodes of the part whose number the task has.
 func (s *Spreading) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, s.Kind)
 	if err != nil {
@@ -146,7 +142,6 @@ func (l *Linking) Task(_ context.Context, t work.Task, w *work.TaskContext) erro
 	return records.WritePart(&w.Run, records.Links, t.Number, links.part)
 }
 
-// links are the links of the names of a range.
 type links struct {
 	*Linking
 	run   *runfile.Writer
@@ -165,7 +160,6 @@ func (l *links) at(s sorted) records.Occurrence {
 	return records.GetOccurrence(l.held[int(s.at)*records.OccurrenceSize:])
 }
 
-// node returns the node of a name.
 func (l *links) node(name docref.Ref) graphs.Node {
 	node, isNew := l.nodes.Add(uint64(name))
 	if isNew {
@@ -201,7 +195,6 @@ func (l *links) sort() error {
 	return nil
 }
 
-// Uniting joins names that are linked.
 type Uniting struct {
 	Ranges
 	// GraphBytes is about how much memory the names may take.
@@ -226,16 +219,13 @@ func (u *Uniting) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(d, append(runs, run))
 }
 
-// renamer writes the names that are not the first document of their component.
 type renamer struct {
 	ranges *Ranges
 	p      *work.Planning
 }
 
-// Count does nothing.
 func (*renamer) Count(joining.Component) {}
 
-// Place does nothing.
 func (*renamer) Place(joining.Component) (uint64, error) { return 0, nil }
 
 // Document tells the range of a name what the first document of its component is.
@@ -247,10 +237,8 @@ func (r *renamer) Document(d joining.Document) (none struct{}, err error) {
 	return none, records.WritePair(&r.p.Run, records.Renamed, r.ranges.of(d.Ref), d.Ref, d.Component.First)
 }
 
-// Node does nothing.
 func (*renamer) Node(int, graphs.Node, struct{}) error { return nil }
 
-// renamed has what was told of the names of a range.
 type renamed struct {
 	names  graphs.Numbering[uint32]
 	firsts []docref.Ref // of their components

@@ -82,7 +82,6 @@ func KeyOf(hash uint64, previous int) uint64 { return hash&^previousMask | uint6
 // KnownOf returns the number of previous keys that a record of that Key holds.
 func KnownOf(key uint64) int { return int(key & previousMask) }
 
-// Known returns the number of previous keys that are in use.
 func (r *Record) Known() int { return KnownOf(r.Key) }
 
 // Words returns the number of entries of Previous that are in use: for previous keys, and for a bitmap.
@@ -225,7 +224,6 @@ func (g *Grouper) reach(a, b *Record) bool {
 // Bitmap is the bitmap of a document in a key record. It tells documents of up to some 300 shingles apart.
 type Bitmap [2]uint64
 
-// BitmapOf returns the bitmap of a set of hashes.
 func BitmapOf(set []uint64) (b Bitmap) {
 	Flip(b[:], set, 0)
 	return b

@@ -107,10 +107,8 @@ func (g *Grouper) OversizedWithout(group []Record, isOut func(*Record) bool) int
 	return 0
 }
 
-// stopped asks Stopped.
 func (g *Grouper) stopped() bool { return g.Stopped != nil && g.Stopped() }
 
-// eachGroup visits the groups of two or more.
 func (g *Grouper) eachGroup(records []Record, visit func([]Record)) {
 	for start := 0; start < len(records) && !g.stopped(); {
 		end := start + 1
@@ -157,7 +155,6 @@ func (g *Grouper) distinct(group []Record) []Record {
 // are not compared.
 func (g *Grouper) ofReference(r *Record) bool { return r.Second < g.FirstInput }
 
-// apart reports whether two classes are not compared.
 func (g *Grouper) apart(a, b *Record) bool { return Apart(a.class(), b.class(), g.FirstInput) }
 
 // pair passes on a pair of classes as a pair of the documents that [Ends] returns, and reports whether there is one.

@@ -27,9 +27,8 @@ import (
 // hashBytes is the memory that a shingle of a set takes in a scoring task.
 const hashBytes = 8
 
-// Components joins the parts of the candidate graph, gives each component a place and
-// makes the tasks that send pairs there. Where all pairs are compared, it places blocks of
-// documents instead.
+// Components joins the parts of the candidate graph, gives each component a place and makes the tasks that send pairs
+// there. Where all pairs are compared, it places blocks of documents instead.
 type Components struct {
 	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
@@ -45,7 +44,6 @@ type Components struct {
 	layout documents.Layout
 }
 
-// Setup reads the inputs.
 func (c *Components) Setup() error { return c.layout.Read(string(c.Inputs)) }
 
 // Plan places components or blocks. The outcome of the step names the run file with the locations. It names none if no two
@@ -104,10 +102,8 @@ type placing struct {
 	number, stride graphs.Place
 }
 
-// Count does nothing.
 func (p *placing) Count(joining.Component) {}
 
-// Place returns the location of a component.
 func (p *placing) Place(c joining.Component) (uint64, error) {
 	location, err := p.packer.Pack(c.Weight)
 	location.First = location.First*p.stride + p.number
@@ -124,7 +120,6 @@ func (p *placing) Document(d joining.Document) (records.NodeLocation, error) {
 	return at, want(p.run, p.layout, records.Want{Ref: d.Ref, Place: at.First})
 }
 
-// Node writes the location of a node.
 func (p *placing) Node(part int, node graphs.Node, at records.NodeLocation) error {
 	b, err := p.run.Record(records.Locations, part, records.LocationSize)
 	if err == nil {

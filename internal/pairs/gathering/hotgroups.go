@@ -30,7 +30,6 @@ type HotGroups struct {
 	layout documents.Layout
 }
 
-// Setup reads the inputs.
 func (h *HotGroups) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
 // Plan places the hot groups. The outcome of the step names the run file that holds the number of documents of the hot groups of
@@ -59,7 +58,6 @@ func (h *HotGroups) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(SetsDelivery(), append(work.RunsOf(p.Outcomes), p.Outcome.Run))
 }
 
-// placingHotGroups packs hot groups into places and wants their documents there.
 type placingHotGroups struct {
 	run    *runfile.Writer
 	layout *documents.Layout
@@ -70,7 +68,6 @@ type placingHotGroups struct {
 	sizes     map[graphs.Place]uint32                 // number of documents in them
 }
 
-// Count does nothing.
 func (h *placingHotGroups) Count(joining.Component) {}
 
 // Place returns the place of a hot group and the number of the hot group there. A hot group too large for one place gets the first of
@@ -88,14 +85,12 @@ func (h *placingHotGroups) Place(c joining.Component) (uint64, error) {
 	return uint64(location.First) | uint64(hotGroup)<<32, nil
 }
 
-// Document wants a document at the place of its hot group.
 func (h *placingHotGroups) Document(d joining.Document) (none struct{}, err error) {
 	place, hotGroup := graphs.Place(d.Component.Value), records.HotGroupNumber(d.Component.Value>>32)
 	h.sizes[place]++
 	return none, want(h.run, h.layout, records.Want{Ref: d.Ref, Place: place, Second: h.inputs[d.Ref], HotGroup: hotGroup})
 }
 
-// Node does nothing.
 func (h *placingHotGroups) Node(int, graphs.Node, struct{}) error { return nil }
 
 func (h *placingHotGroups) writeSizes() error {

@@ -72,7 +72,6 @@ func (r *PlacingRange) Task(_ context.Context, t work.Task, w *work.TaskContext)
 	return nil
 }
 
-// starred is a document in a file of stars.
 type starred struct {
 	Ref  docref.Ref
 	Star records.StarNumber
@@ -80,7 +79,6 @@ type starred struct {
 
 func starsPath(folder string) string { return storage.Join(folder, "stars") }
 
-// write writes the stars to the job's folder, and openStars reads them.
 func (s *stars) write(folder string) error {
 	var b []byte
 	for document, ref := range s.documents.Keys {

@@ -18,7 +18,6 @@ import (
 // HashID returns the hash of an id that is not empty.
 func HashID(id []byte) uint64 { return xxh3.Hash(id) }
 
-// WriteID writes the hash of the id of a document to one of the shards of ids.
 func WriteID(run *runfile.Writer, shards int, ref docref.Ref, hash uint64) error {
 	b, err := run.Record(records.IDs, records.ShardOf(hash, shards), records.IDSize)
 	if err == nil {
@@ -86,7 +85,6 @@ func EachSharedID(path string, m *work.Memory, visit func(hash uint64)) error {
 	return err
 }
 
-// idRecord is the hash of the id of a document.
 type idRecord struct {
 	hash uint64
 	ref  docref.Ref

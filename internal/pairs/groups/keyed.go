@@ -21,8 +21,7 @@ type Keyed struct {
 	Exact bool
 	// Stars says that the documents of a dense group are compared with the first of them. Otherwise they are gathered
 	// in hot groups.
-	Stars bool
-	// Bounds say which groups are oversized.
+	Stars  bool
 	Bounds *Bounds
 	// KeyBytes is about how many bytes of key records a task may hold. It changes no result.
 	KeyBytes int64

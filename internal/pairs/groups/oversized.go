@@ -91,7 +91,6 @@ func writeLimit(p *work.Planning, oversizedGroups []work.OversizedGroup, limit i
 	return path, dense, err
 }
 
-// readLimit returns what writeLimit wrote.
 func readLimit(w *work.TaskContext, catalog string) (limit int64, dense graphs.Numbering[uint32], err error) {
 	pieces, err := runfile.ReadCatalog(catalog, limitShard)
 	if err != nil {
@@ -165,7 +164,6 @@ func unmetBefore(g *candidates.Grouper) func(packed []byte) uint64 {
 	}
 }
 
-// readOversized reads the documents of an oversized group.
 func readOversized(c *records.OversizedReader, w *work.TaskContext) []candidates.Record {
 	growKeys(w, c.Documents)
 	for i := range w.Keys {

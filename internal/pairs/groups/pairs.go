@@ -23,7 +23,6 @@ type Pairs struct {
 	reused documents.Unchanged
 }
 
-// NewPairs begins the pairs of a shard, in the memory of the task.
 func NewPairs(w *work.TaskContext, shard int) Pairs {
 	w.Nodes.Reset()
 	return Pairs{run: &w.Run, shard: shard, nodes: &w.Nodes}
@@ -56,7 +55,6 @@ func (p *Pairs) node(r *candidates.Record) graphs.Node {
 	return node
 }
 
-// Finish writes the documents of the pairs.
 func (p *Pairs) Finish() error { return records.WritePart(p.run, records.Nodes, p.shard, p.part) }
 
 // Edges writes edges of a shard: pairs whose score is known. They are a part of the similarity graph.
@@ -67,7 +65,6 @@ type Edges struct {
 	part  graphs.Part
 }
 
-// NewEdges begins the edges of a shard.
 func NewEdges(w *work.TaskContext, shard int) Edges { return Edges{run: &w.Run, shard: shard} }
 
 // Add writes the edge between two documents with that score.
@@ -93,7 +90,6 @@ func (w *Edges) AddSpans(a, b *candidates.Record, pair *records.KeptPair) error 
 	return nil
 }
 
-// node returns the node of a record's document.
 func (w *Edges) node(r *candidates.Record) graphs.Node {
 	node, isNew := w.nodes.Add(uint64(r.Ref))
 	if isNew {
@@ -102,7 +98,6 @@ func (w *Edges) node(r *candidates.Record) graphs.Node {
 	return node
 }
 
-// Finish writes the documents of the edges.
 func (w *Edges) Finish() error { return records.WritePart(w.run, records.EdgeNodes, w.shard, w.part) }
 
 // MostParts is the largest number of parts of the similarity graph that the tasks of a job's shards make whose edges are few, and the part of
@@ -128,7 +123,6 @@ func NewStars(run *runfile.Writer, shard, shards int) *Stars {
 	return &Stars{run: run, shard: shard, shards: shards, nodes: largePart}
 }
 
-// Center is the first of equal documents.
 type Center struct {
 	Ref     docref.Ref
 	isKnown bool
@@ -136,7 +130,6 @@ type Center struct {
 	node    graphs.Node
 }
 
-// add writes the edge from the first of equal documents to another one.
 func (w *Stars) add(first, other *candidates.Record) error {
 	if !w.center.isKnown || w.center.Ref != first.Ref {
 		w.center = Center{Ref: first.Ref, isKnown: true}
@@ -181,7 +174,6 @@ func (w *Stars) Join(c *Center, other *candidates.Record, score records.Score) e
 	return records.WriteEdge(w.run, records.Edges, w.part, records.Edge[graphs.Node]{A: c.node, B: node, Score: score})
 }
 
-// node writes the next node.
 func (w *Stars) node(ref docref.Ref, size uint32, parent graphs.Node) error {
 	w.nodes++
 	return records.WriteNode(w.run, records.EdgeNodes, w.part, records.Node{Ref: ref, Weight: size, Parent: parent})

@@ -50,7 +50,6 @@ type premergedClass struct {
 	isTold             bool // to the next run
 }
 
-// vote takes in a packed record.
 func (a *premerger) vote(packed []byte) {
 	if records.IsFirstKey(packed) {
 		a.votes.Add(digest.Get(packed[16:])[0])
@@ -100,7 +99,6 @@ func (a *premerger) takes(packed []byte) (*premergedClass, bool) {
 	return class, !isFirst
 }
 
-// put writes the edge of a packed record that is merged early.
 func (a *premerger) put(class *premergedClass, packed []byte) error {
 	var r candidates.Record
 	records.GetKey(packed, &r)

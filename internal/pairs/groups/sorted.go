@@ -11,7 +11,6 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// sorting says how the key records of a shard are read.
 type sorting struct {
 	kind          runfile.Kind
 	shard, shards int
@@ -80,7 +79,6 @@ func (s sorting) read(w *work.TaskContext, visit func(keys []candidates.Record) 
 	return nil
 }
 
-// fill unpacks the records of a window.
 func (s *sorting) fill(w *work.TaskContext, each eachRecord, buckets *candidates.Buckets) (failed error) {
 	err := each(w, func(packed []byte) []byte {
 		if class, is := s.premerger.takes(packed); is {

@@ -27,7 +27,6 @@ type Document struct {
 	// Side is the hash of that in which the document differs from those that it is compared with, 0 if it is compared
 	// with all. Keys do not depend on it.
 	Side uint64
-	// Size is the number of distinct shingles.
 	Size int
 	// Bands are the keys of the bands of its MinHash signature.
 	Bands []uint64
@@ -36,8 +35,7 @@ type Document struct {
 	// Frequencies says of each shingle of the set about how many documents of the corpus have it; see
 	// [lshbands.Counter]. Only Ordered methods have it.
 	Frequencies []byte
-	// SimHash is the SimHash fingerprint.
-	SimHash []uint64
+	SimHash     []uint64
 }
 
 // Record returns the record of the document, without a key.
@@ -52,13 +50,11 @@ func AppendDigest(all []candidates.Record, d *Document) []candidates.Record {
 	return append(all, r)
 }
 
-// Parts is a set of the parts that a sketch block holds of a document.
 type Parts uint
 
 const (
 	// ReadsBands reads Bands of a [Document], which are of the scheme of the [Parameters].
 	ReadsBands Parts = 1 << iota
-	// ReadsContent reads Content.
 	ReadsContent
 	// ReadsSimHash reads SimHash.
 	ReadsSimHash
@@ -118,7 +114,6 @@ type ofRange struct{ next, end int }
 
 var errFrequencies = errors.New("the frequencies of shingles are not those of the sets")
 
-// newFrequencies returns the frequencies in the stretches of a split.
 func newFrequencies(packed []byte) (frequencies, error) {
 	f := frequencies{packed: packed}
 	last := -1
@@ -145,7 +140,6 @@ func newFrequencies(packed []byte) (frequencies, error) {
 	return f, nil
 }
 
-// append appends the frequencies of the next set to all.
 func (f *frequencies) append(all []byte, set []uint64) ([]byte, error) {
 	if len(f.ranges) == 0 && len(set) > 0 {
 		return nil, errFrequencies

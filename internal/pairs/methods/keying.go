@@ -101,7 +101,6 @@ func newKeyed(name Name, p *Parameters) (k keyed, err error) {
 	return k, err
 }
 
-// Setup prepares the tasks.
 func (k *Keying) Setup() (err error) {
 	if k.method, err = newKeyed(k.Method, &k.Parameters); err != nil {
 		return err
@@ -226,7 +225,6 @@ func (o *Ordering) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(d, work.RunsBut(p.Outcomes, work.Spread))
 }
 
-// GroupNeeds returns which records the tasks of a [Grouping] get.
 func (m *Method) GroupNeeds() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{m.Records, allRecords, records.IDs}}
 }
@@ -246,7 +244,6 @@ type Grouping struct {
 	layout        documents.Layout
 }
 
-// Setup prepares the tasks.
 func (g *Grouping) Setup() (err error) {
 	if g.method, err = mustOf(g.Method); err != nil {
 		return err

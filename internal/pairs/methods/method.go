@@ -27,15 +27,13 @@ type Method struct {
 
 	// Similarity is what the method finds. The zero value is [Resemblance].
 	Similarity Similarity
-	// Settings are the settings that belong to this method.
-	Settings Settings
+	Settings   Settings
 	// Refuses are settings that the method cannot heed. Owns are settings that only this method heeds, and Called is what
 	// messages call it.
 	Refuses, Owns []Refusal
 	Called        string
 	// Scorings are the ways to score that a job may ask for. The zero value is [Jaccard] only.
-	Scorings []Scoring
-	// ComparesAll says that all pairs of documents are compared.
+	Scorings    []Scoring
 	ComparesAll bool
 	// Load says how much a job takes. The zero value is the load of sets.
 	Load Load
@@ -61,8 +59,7 @@ type Method struct {
 	// Write writes a key record, nil for the layout of [records.PutKey].
 	Write func(run *runfile.Writer, shards int, r *candidates.Record, d *Document) error
 
-	// Group goes through the records of a shard and writes pairs or edges, nil for
-	// [groups.Keyed].
+	// Group goes through the records of a shard and writes pairs or edges, nil for [groups.Keyed].
 	Group func(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.TaskContext) error
 	// OversizedGroups says what becomes of groups of very many pairs.
 	OversizedGroups OversizedGroups
@@ -153,7 +150,6 @@ func Register(m Method) {
 	registered[m.Name] = &m
 }
 
-// complete fills in the fields that were left out.
 func (m *Method) complete() {
 	if m.Similarity == "" {
 		m.Similarity = Resemblance
@@ -216,7 +212,6 @@ var unknown = func() *Method {
 	return m
 }()
 
-// mustOf returns the method of that name, or an error.
 func mustOf(name Name) (*Method, error) {
 	m, found := Of(name)
 	if !found {
@@ -225,7 +220,6 @@ func mustOf(name Name) (*Method, error) {
 	return m, nil
 }
 
-// inOrder returns all methods in alphabetical order.
 func inOrder() (all []*Method) {
 	for _, name := range slices.Sorted(maps.Keys(registered)) {
 		all = append(all, registered[name])
@@ -257,7 +251,6 @@ func (m *Method) Kind() *fingerprints.Kind {
 	return kind
 }
 
-// keyed returns how the documents of a key are grouped.
 func (m *Method) keyed(p *Parameters, l *documents.Layout) *groups.Keyed {
 	threshold := p.Threshold
 	if m.Similarity == Containment {
@@ -287,7 +280,6 @@ type Scorer struct {
 	NeedsAll bool
 }
 
-// Evidence is what a scorer reads of both documents of a pair.
 type Evidence int
 
 const (
@@ -308,7 +300,6 @@ func bySets(p *Parameters) Scorer {
 
 // Refusal is a setting of a job that a method cannot heed. A job that has another value than the default is refused.
 type Refusal struct {
-	// Setting is the name of the setting.
 	Setting string
 	// Why follows the setting and its value in the message.
 	Why string
@@ -319,7 +310,6 @@ type Refusal struct {
 	IfGiven bool
 }
 
-// Accepts reports whether the method can heed a value other than the default.
 func (r *Refusal) Accepts(value string) bool {
 	if r.Only != "" {
 		return value != r.Only

@@ -11,7 +11,6 @@ import (
 
 // Parameters are the settings of a job that a method may read.
 type Parameters struct {
-	// Inputs is the path of the list of inputs.
 	Inputs work.Path
 	// Shards is the number of shards over which keys are spread, at least 1. It changes no result.
 	Shards int
@@ -82,7 +81,6 @@ const SmallCorpus = groups.SmallCorpus
 // fingerprintSize returns the size of a SimHash fingerprint in a record, in bytes.
 func (p *Parameters) fingerprintSize() int { return 8 * sketch.SimHashWords(p.SimHashBits) }
 
-// Tables returns the permuted tables of SimHash fingerprints.
 func (p *Parameters) Tables() (*lshbands.Permuted, error) {
 	return lshbands.PlanTables(p.SimHashBits, p.Distance, p.Blocks...)
 }

@@ -67,7 +67,6 @@ func init() {
 	})
 }
 
-// TableKeys returns the Keys of a set of tables.
 func TableKeys(tables *lshbands.Permuted) Keys {
 	var keys []uint64
 	return func(all []candidates.Record, d *Document) []candidates.Record {
@@ -158,7 +157,6 @@ type simhashGroups struct {
 	failed       error
 }
 
-// groupSimHash goes through a shard of SimHash keys.
 func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.TaskContext) error {
 	tables, err := p.Tables()
 	if err != nil {
@@ -191,7 +189,6 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 	return g.edges.Finish()
 }
 
-// records returns the records ordered by key.
 func (g *simhashGroups) records() []fingerprintRecord {
 	keys := make([]fingerprintRecord, len(g.packed)/g.recordSize)
 	for i := range keys {
@@ -201,7 +198,6 @@ func (g *simhashGroups) records() []fingerprintRecord {
 	return graphs.RadixSort(keys, make([]fingerprintRecord, len(keys)), func(r *fingerprintRecord) uint64 { return r.Key })
 }
 
-// record unpacks a record.
 func (g *simhashGroups) record(b []byte) fingerprintRecord {
 	r := fingerprintRecord{
 		table: binary.LittleEndian.Uint32(b[36:]), second: records.GetRef(b[8:]),
@@ -399,7 +395,6 @@ type groupPairs struct {
 // nobody is returned instead of a document that is alike, where there is none.
 const nobody = ^uint32(0)
 
-// reset begins a group of the given number of documents.
 func (g *groupPairs) reset(documents int, all int64, noted int) {
 	g.skipped = 0
 	if g.isSmall = candidates.PairsOf(int64(documents), 0) <= all; g.isSmall {

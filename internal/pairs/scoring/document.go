@@ -13,7 +13,6 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// document is a document at the place where it is scored.
 type document struct {
 	ref   docref.Ref
 	size  int      // distinct shingles
@@ -38,7 +37,6 @@ func newDocument(s *records.PlacedSet) document {
 	return d
 }
 
-// class returns the documents that the set stands for.
 func (d *document) class() candidates.Class {
 	if d.second == nil {
 		return candidates.Class{First: d.ref, Second: d.ref, Side: d.side}
@@ -46,7 +44,6 @@ func (d *document) class() candidates.Class {
 	return candidates.Class{First: d.ref, Second: d.second.ref, Side: d.side}
 }
 
-// of returns the document of that ref. It is one of those that the set stands for.
 func (d *document) of(ref docref.Ref) *document {
 	if ref == d.ref {
 		return d
@@ -54,10 +51,8 @@ func (d *document) of(ref docref.Ref) *document {
 	return d.second
 }
 
-// number is the number of a document in its place, from 0.
 type number uint32
 
-// gathered are the documents of a place.
 type gathered struct {
 	documents []document // in the order in which their sets come
 	arrivals  graphs.Numbering[uint32]
@@ -116,7 +111,6 @@ func eachSet(w *work.TaskContext, visit func(s *records.PlacedSet, piece, offset
 	return nil
 }
 
-// find returns the number of a document that a pair names.
 func (g *gathered) find(ref docref.Ref) (number, error) {
 	arrival, found := g.arrivals.Find(uint64(ref))
 	if !found {

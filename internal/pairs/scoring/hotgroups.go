@@ -40,7 +40,6 @@ type HotGroups struct {
 	layout documents.Layout
 }
 
-// Setup reads the inputs.
 func (h *HotGroups) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
 // Task scores the hot groups of a place. It fails if a set is missing.
@@ -106,7 +105,6 @@ func (h *HotGroups) readMembers(w *work.TaskContext) ([]member, error) {
 	return members, nil
 }
 
-// newHotGroups returns the hot groups of a place, by number.
 func (h *HotGroups) newHotGroups(w *work.TaskContext, edges *edgeWriter, members []member) []hotGroup {
 	var sizes []int
 	for i := range members {
@@ -122,7 +120,6 @@ func (h *HotGroups) newHotGroups(w *work.TaskContext, edges *edgeWriter, members
 	return hotGroups
 }
 
-// compareMembers goes through the documents of all hot groups.
 func compareMembers(ctx context.Context, w *work.TaskContext, members []member, hotGroups []hotGroup) error {
 	isInOrder := slices.IsSortedFunc(members, func(a, b member) int { return cmp.Compare(a.piece, b.piece) })
 	held := ^uint32(0) // the piece in the buffer

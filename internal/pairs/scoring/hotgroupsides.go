@@ -22,7 +22,6 @@ type sides struct {
 	documents         map[uint64]int64
 }
 
-// newSides returns the sides of an empty hot group with that index.
 func newSides(index *graphs.Pivots) *sides {
 	return &sides{pivots: newSided(index), followers: newSided(index.Beside()), documents: map[uint64]int64{}}
 }
@@ -61,7 +60,6 @@ func newSided(index *graphs.Pivots) sided {
 	return sided{slots: []slot{{index: index}}, of: map[uint64]int{0: 0}}
 }
 
-// slotOf returns the slot of a side.
 func (s *sided) slotOf(side uint64) int {
 	slot, known := s.of[side]
 	if known {

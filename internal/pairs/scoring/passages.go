@@ -91,10 +91,8 @@ type inCommon struct {
 	rarity uint32        // in the unit of [records.RarityUnit]; 0 where nobody asks
 }
 
-// listed returns the spans that are listed.
 func (c *inCommon) listed() []sketch.Span { return c.spans[:min(len(c.spans), mostSpans)] }
 
-// compare returns what two documents have in common, if they are alike.
 func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence) (common inCommon, alike bool) {
 	shared := matcher.Compare(a, b)
 	if shared > 0 && float64(shared)/float64(min(a.Distinct(), b.Distinct())) >= p.Threshold {
@@ -107,14 +105,12 @@ func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence
 	return inCommon{shared: shared, spans: spans}, int(spans[0].Words) >= p.Excerpt
 }
 
-// texts are the documents of a place, as sequences.
 type texts struct {
 	documents []document                // by number
 	indexed   []*sketch.IndexedSequence // by number
 	numbers   graphs.Numbering[number]
 }
 
-// readTexts reads the sequences of a place.
 func readTexts(w *work.TaskContext) (*texts, error) {
 	if err := w.Expect(timesIndexed * runfile.SizeOf(w.Pieces, records.PlaceSets)); err != nil {
 		return nil, err
@@ -151,7 +147,6 @@ func readPlacePairs(w *work.TaskContext) ([][2]docref.Ref, error) {
 	return slices.Compact(pairs), nil
 }
 
-// writePassages writes the edge of a pair, and its longest spans.
 func writePassages(edges *edgeWriter, a, b *document, common *inCommon) error {
 	if err := edges.add(a, b, records.NewScore(common.shared, a.size+b.size-common.shared, false)); err != nil {
 		return err

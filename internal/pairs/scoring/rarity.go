@@ -15,7 +15,6 @@ type weigher struct {
 	inA, inB, shared []uint64
 }
 
-// newWeigher returns a weigher for the pairs of a task.
 func newWeigher(t work.Task, w *work.TaskContext) (*weigher, error) {
 	rarities, err := common.ReadRarities(t.Catalog)
 	if err != nil {

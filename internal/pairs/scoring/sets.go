@@ -34,7 +34,6 @@ type Sets struct {
 	reused documents.Unchanged // files whose pairs with each other are not compared
 }
 
-// Setup reads the inputs.
 func (s *Sets) Setup() error {
 	err := s.layout.Read(string(s.Inputs))
 	if err == nil && s.HasPairs {
@@ -59,7 +58,6 @@ func (s *Sets) Task(ctx context.Context, t work.Task, w *work.TaskContext) error
 	return edges.finish()
 }
 
-// place scores the pairs of a place.
 func (s *Sets) place(ctx context.Context, w *work.TaskContext, edges *edgeWriter) error {
 	g, err := readSets(w, &w.Hashes)
 	if err != nil {
@@ -86,10 +84,8 @@ func (s *Sets) place(ctx context.Context, w *work.TaskContext, edges *edgeWriter
 	})
 }
 
-// packPair packs the numbers of the documents of a pair into a word.
 func packPair(x, y number) uint64 { return uint64(x)<<32 | uint64(y) }
 
-// unpackPair returns what packPair has packed.
 func unpackPair(word uint64) (x, y number) { return number(word >> 32), number(word) }
 
 // visitPairs visits the pairs of the task in order, each once, as packPair packs them. Mostly atATime pairs or fewer are

@@ -56,17 +56,13 @@ func (g *Graph) stopped(i int) error {
 	return g.Stopped()
 }
 
-// Component is a connected component of a graph.
 type Component struct {
-	// First and Last are the first and the last of its documents.
 	First, Last docref.Ref
-	// Weight is the sum of the weights of its documents.
-	Weight int64
+	Weight      int64
 	// Value is what Place has returned for the component.
 	Value uint64
 }
 
-// Document is a document of a graph.
 type Document struct {
 	Ref docref.Ref
 	// Before is the weight of the earlier documents of its component.

@@ -17,8 +17,7 @@ const (
 	// rangeBytes is the most memory that a document takes while its range is at hand.
 	rangeBytes = 80
 	// mostRanges bounds the number of ranges, and with it the number of sections of a file.
-	mostRanges = 1 << 10
-	// mostSampled is how many refs a sample holds.
+	mostRanges  = 1 << 10
 	mostSampled = 1 << 16
 )
 
@@ -55,7 +54,6 @@ func (s *sample) cut(ranges int) []docref.Ref {
 	return slices.Compact(starts)
 }
 
-// ranges are the documents of a graph, cut into ranges.
 type ranges struct {
 	*Graph
 	starts []docref.Ref // the first ref of each range
@@ -270,7 +268,6 @@ const (
 	placings                         // the same first document, last document, weight, value, weight in earlier ranges
 )
 
-// wordSize is the size of a word, in bytes.
 const wordSize = 8
 
 type files struct {

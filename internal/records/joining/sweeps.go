@@ -221,7 +221,6 @@ func (r *ranges) place(number int, place func(Component) (uint64, error)) error 
 	})
 }
 
-// labelRange labels the documents of a range, and the nodes that stand for them.
 func labelRange[L any](r *ranges, number int, labeller Labeller[L]) error {
 	g, err := r.group(number)
 	if err != nil {

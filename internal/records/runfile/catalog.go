@@ -124,13 +124,11 @@ func readCatalogIndex(catalog storage.File) (index []byte, files []sizedFile, er
 	return index[:tail], files, nil
 }
 
-// Catalog is a catalog that was written.
 type Catalog struct {
 	Path string
 	// Shards are those that have a piece of a needed kind, in ascending order.
 	Shards []int
-	// Bytes is how long all pieces are.
-	Bytes int64
+	Bytes  int64
 }
 
 // heldSections is how many sections the writer of a catalog holds at a time, at some 100 bytes each.
@@ -299,7 +297,6 @@ func (c *catalogWriter) pack(pieces []piece) {
 	c.packed = b
 }
 
-// number returns the number of a file in the catalog.
 func (c *catalogWriter) number(file sizedFile) uint32 {
 	number, known := c.numbers[file.path]
 	if !known {

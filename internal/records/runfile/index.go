@@ -13,7 +13,6 @@ import (
 // indexGuess is the size of the index of a thousand sections.
 const indexGuess = 32 << 10
 
-// index encodes the sections and the footer.
 func (w *Writer) index() []byte {
 	b := make([]byte, 0, len(w.sections)*sectionSize+footerSize)
 	for _, s := range w.sections {
@@ -50,7 +49,6 @@ func decodeSection(b []byte) section {
 	}
 }
 
-// piece returns the section as a piece of a shard.
 func (s section) piece(shard int, in sizedFile) Piece {
 	return Piece{
 		Kind: s.kind, Shard: shard, Path: in.path, Offset: s.offset, Length: s.length, Mark: s.mark, sum: s.sum, size: in.size,

@@ -52,8 +52,7 @@ func (p Piece) check(content []byte) error {
 	return nil
 }
 
-// ReadStretch appends a stretch of the piece to buffer. It cannot check the sum, which covers the whole
-// piece.
+// ReadStretch appends a stretch of the piece to buffer. It cannot check the sum, which covers the whole piece.
 func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte, error) {
 	if err := r.open(p); err != nil {
 		return buffer, err
@@ -68,7 +67,6 @@ func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte
 	return buffer, nil
 }
 
-// SizeOf returns how many bytes the pieces of a kind have.
 func SizeOf(pieces []Piece, kind Kind) (size int64) {
 	for i := range pieces {
 		if pieces[i].Kind == kind {
@@ -144,7 +142,6 @@ func (r *Reader) ReadKind(buffer []byte, pieces []Piece, kind Kind) ([]byte, err
 	return buffer, nil
 }
 
-// readWanted reads the wanted pieces.
 func (r *Reader) readWanted() (err error) {
 	var group errgroup.Group
 	group.SetLimit(filesInFlight)
@@ -173,7 +170,6 @@ func (r *Reader) readWanted() (err error) {
 	return cmp.Or(err, group.Wait())
 }
 
-// readPieces reads pieces of one file and checks them.
 func readPieces(file storage.File, wanted []Piece, ranges []storage.Range) error {
 	for i, err := range file.ReadRanges(ranges) {
 		if err != nil {
@@ -186,7 +182,6 @@ func readPieces(file storage.File, wanted []Piece, ranges []storage.Range) error
 	return nil
 }
 
-// Close closes the file that is open, if any.
 func (r *Reader) Close() {
 	if r.file != nil {
 		r.file.Close()

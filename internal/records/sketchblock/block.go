@@ -23,9 +23,8 @@
 //	ids
 //	captures
 //
-// The sets follow each other in the order of the documents: shingle hashes of
-// 48 bits, 6 bytes each, ascending, or sequences of shingles with their places; see
-// [AppendSequence]. All integers are little-endian.
+// The sets follow each other in the order of the documents: shingle hashes of 48 bits, 6 bytes each, ascending, or
+// sequences of shingles with their places; see [AppendSequence]. All integers are little-endian.
 package sketchblock
 
 import (
@@ -48,7 +47,6 @@ const (
 	// Layout is the number of this layout. It changes with the layout.
 	Layout = 7
 
-	// HeaderSize is the size of the header of a block in bytes.
 	HeaderSize = 24
 	// HashSize is the size of a stored shingle hash in bytes.
 	HashSize = 6
@@ -72,15 +70,13 @@ const (
 	columnCount
 )
 
-// Document is one document as a block takes it in.
 type Document struct {
 	Ref    docref.Ref
 	Digest digest.Digest
 	// Set holds the distinct shingle hashes, ascending, below 2^48; where not
 	// all are to be stored, the smallest of them.
 	Set []uint64
-	// Sequence is what is stored instead of Set, as [AppendSequence] wrote it; nil
-	// where Set is.
+	// Sequence is what is stored instead of Set, as [AppendSequence] wrote it; nil where Set is.
 	Sequence []byte
 	// Size is the number of distinct shingles, at least len(Set).
 	Size int
@@ -97,8 +93,7 @@ type Document struct {
 	IsResolved bool
 	// Keys are the band keys, as many as the builder was made for.
 	Keys []uint64
-	// SimHash is the SimHash fingerprint, of as many words as the builder was
-	// made for.
+	// SimHash is the SimHash fingerprint, of as many words as the builder was made for.
 	SimHash []uint64
 	// ID is the user's id; empty if there is none.
 	ID []byte
@@ -124,11 +119,9 @@ type Builder struct {
 	captures, numbers []byte
 }
 
-// NewBuilder returns a builder of blocks with that many keys and words of SimHash
-// a document.
+// NewBuilder returns a builder of blocks with that many keys and words of SimHash a document.
 func NewBuilder(keys, simhash int) *Builder { return &Builder{keys: keys, simhash: simhash} }
 
-// Len returns the number of documents collected.
 func (b *Builder) Len() int { return b.n }
 
 // Add takes in a document; refs must ascend.
@@ -217,7 +210,6 @@ func (b *Builder) Each(visit func(scope uint64, set []byte) bool) {
 // keepBytes is the size of the largest sets whose memory is used again. One huge document must not burden the rest of a job.
 const keepBytes = 8 << 20
 
-// Reset empties the builder and keeps its memory.
 func (b *Builder) Reset() {
 	if cap(b.sets) > keepBytes {
 		b.sets = nil
@@ -284,7 +276,6 @@ func Parse(documents []byte) (Block, error) {
 	return b, nil
 }
 
-// takeNumbers takes the lists of numbers of a block, and returns the bytes behind them.
 func (b *Block) takeNumbers(rest []byte, needed uint32) (_ []byte, err error) {
 	lists := []*numbers{&b.refs, &b.sizes}
 	if needed&withStored != 0 {
@@ -304,13 +295,10 @@ func (b *Block) takeNumbers(rest []byte, needed uint32) (_ []byte, err error) {
 	return rest, err
 }
 
-// Len returns the number of documents.
 func (b *Block) Len() int { return b.n }
 
-// Keys returns the number of keys a document has.
 func (b *Block) Keys() int { return b.keys }
 
-// Ref returns the ref of document i.
 func (b *Block) Ref(i int) docref.Ref {
 	return docref.Ref(b.refs.at(i)) + b.moved
 }
@@ -322,7 +310,6 @@ func (b *Block) MoveTo(file int) error {
 	return err
 }
 
-// Digest returns the digest of document i.
 func (b *Block) Digest(i int) digest.Digest { return digest.Get(b.digests[digest.Size*i:]) }
 
 // DigestLead returns the first word of the digest of document i.
@@ -330,7 +317,6 @@ func (b *Block) DigestLead(i int) uint64 {
 	return binary.LittleEndian.Uint64(b.digests[digest.Size*i:])
 }
 
-// Key returns key k of document i.
 func (b *Block) Key(i, k int) uint64 {
 	return binary.LittleEndian.Uint64(b.keyed[8*(i*b.keys+k):])
 }
@@ -338,7 +324,6 @@ func (b *Block) Key(i, k int) uint64 {
 // PackedKeys returns the keys of document i, 8 bytes each.
 func (b *Block) PackedKeys(i int) []byte { return b.keyed[8*i*b.keys : 8*(i+1)*b.keys] }
 
-// SimHash appends the SimHash fingerprint of document i to words.
 func (b *Block) SimHash(words []uint64, i int) []uint64 {
 	for w := range b.simhash {
 		words = append(words, binary.LittleEndian.Uint64(b.simmed[8*(i*b.simhash+w):]))
@@ -346,14 +331,11 @@ func (b *Block) SimHash(words []uint64, i int) []uint64 {
 	return words
 }
 
-// Size returns the number of distinct shingles of document i.
 func (b *Block) Size(i int) int { return int(b.sizes.at(i)) }
 
-// Stored returns how many shingle hashes of document i the block holds, or the
-// size of its sequence in hashes.
+// Stored returns how many shingle hashes of document i the block holds, or the size of its sequence in hashes.
 func (b *Block) Stored(i int) int { return int(b.stored.at(i)) }
 
-// Priority says how preferred document i is.
 func (b *Block) Priority(i int) preference.Priority {
 	return (preference.Priority(hashAt(b.columns[priorities], i)) ^ preference.Leading).At(b.Ref(i))
 }
@@ -397,7 +379,6 @@ func hashAt(column []byte, i int) uint64 {
 	return binary.LittleEndian.Uint64(column[8*i:])
 }
 
-// ID returns the id of document i, empty if it has none.
 func (b *Block) ID(i int) []byte { return part(b.id, &b.idEnds, i) }
 
 // Capture is what is known of document i as a web page in addition to its text; it is empty if that is nothing.
@@ -438,8 +419,7 @@ func AppendPacked(b []byte, set []uint64) []byte {
 	if need+2 > cap(b) {
 		b = append(make([]byte, 0, 2*cap(b)+need+2), b...)
 	}
-	// Eight bytes are stored for every hash; the next one overwrites the two
-	// that are too many.
+	// Eight bytes are stored for every hash; the next one overwrites the two that are too many.
 	room := b[:need+2]
 	for _, hash := range set {
 		binary.LittleEndian.PutUint64(room[n:], hash)
@@ -461,23 +441,20 @@ func AppendSet(set []uint64, b []byte) []uint64 {
 	return set
 }
 
-// Sequence is what a block holds of a document where passages are looked for, in
-// place of its set: the shingles in the order of the text. Entry i of each field
-// belongs to shingle i.
+// Sequence is what a block holds of a document where passages are looked for, in place of its set: the shingles in the
+// order of the text. Entry i of each field belongs to shingle i.
 type Sequence struct {
 	// Shingles are the hashes, below 2^48.
 	Shingles []uint64
 	// Tokens are the numbers of the first tokens, ascending.
 	Tokens []uint32
-	// Starts and Ends are offsets in the text in bytes. Starts do not descend, and
-	// none is behind its end.
+	// Starts and Ends are offsets in the text in bytes. Starts do not descend, and none is behind its end.
 	Starts, Ends []uint32
 }
 
-// AppendSequence appends s to b: the number of shingles, the hashes, then for each
-// how many bytes it begins behind the one before, twice, plus 1 where its first
-// token is not the next one, in which case the distance follows, and its length in
-// bytes. All but the hashes are varints. Zeros follow to a whole number of hashes.
+// AppendSequence appends s to b: the number of shingles, the hashes, then for each how many bytes it begins behind the
+// one before, twice, plus 1 where its first token is not the next one, in which case the distance follows, and its
+// length in bytes. All but the hashes are varints. Zeros follow to a whole number of hashes.
 func AppendSequence(b []byte, s Sequence) []byte {
 	// Most offsets and lengths take a byte each.
 	const usual = HashSize + 3

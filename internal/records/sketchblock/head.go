@@ -62,7 +62,6 @@ func (b *Builder) Heads(threshold float64, has func(ref docref.Ref, digest uint6
 // Head is the head of a set. One that is missing is empty, and rules nothing out.
 type Head struct{ hashes []byte }
 
-// Len returns the number of hashes.
 func (h Head) Len() int { return len(h.hashes) / headHashSize }
 
 // LeadingBits returns the leading bits of a hash of the set, given its number, which is below Len.
