@@ -105,13 +105,7 @@ type Classes struct {
 	list     []Class                 // by audited class
 	byDigest map[uint64]AuditedClass // audited class of each digest
 	samples  []sample
-	own      []ownClass // by sampled class
-}
-
-// ownClass is the audited class that equals a sampled class, if it is known.
-type ownClass struct {
-	class   AuditedClass
-	isKnown bool
+	own      map[SampledClass]AuditedClass // the audited class that equals a sampled class, if it is known
 }
 
 type sample struct {
@@ -127,7 +121,7 @@ func (c *Classes) AddSample(class SampledClass, hash uint64) {
 // Add takes in a class. Other tasks may have seen other documents of the same class.
 func (c *Classes) Add(class Class) {
 	if c.byDigest == nil {
-		c.byDigest = map[uint64]AuditedClass{}
+		c.byDigest, c.own = map[uint64]AuditedClass{}, map[SampledClass]AuditedClass{}
 	}
 	if at, known := c.byDigest[class.Digest]; known {
 		c.list[at].merge(class)
@@ -138,22 +132,10 @@ func (c *Classes) Add(class Class) {
 	class.Partners, class.Apart = slices.Clone(class.Partners), slices.Clone(class.Apart)
 	c.list = append(c.list, class)
 	for _, partner := range class.Partners {
-		if !partner.isSame() {
-			continue
+		if partner.isSame() {
+			c.own[partner.Class()] = at
 		}
-		for int(partner.Class()) >= len(c.own) {
-			c.own = append(c.own, ownClass{})
-		}
-		c.own[partner.Class()] = ownClass{at, true}
 	}
-}
-
-func (c *Classes) classOf(p Partner) (class AuditedClass, isKnown bool) {
-	if int(p.Class()) >= len(c.own) {
-		return 0, false
-	}
-	own := c.own[p.Class()]
-	return own.class, own.isKnown
 }
 
 // Drawing draws a sample of documents. It keeps the documents with the smallest hashes as long as they fit.

@@ -62,30 +62,29 @@ const groups = 256
 
 // Estimate sums up what was seen. Joined reports whether two documents are in one component.
 func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope Scope) Result {
-	sampled := make([]tally, len(c.own)) // one document of each sampled class
-	samples := make([]int64, len(c.own))
+	sampled := map[SampledClass]tally{} // one document of each sampled class
+	samples := map[SampledClass]int64{}
 	for _, s := range c.samples {
-		if int(s.class) < len(samples) {
-			samples[s.class]++
-		}
+		samples[s.class]++
 	}
 	e := estimate{scope: scope}
 	for at := range AuditedClass(len(c.list)) {
 		class := &c.list[at]
 		var seen tally // seen from the audited class
 		for i := range class.Partners {
-			partner := class.Partners[i]
-			t := c.tally(at, i, l, joined)
-			sampled[partner.Class()].add(t, 1)
-			seen.add(t, samples[partner.Class()])
+			partner, t := class.Partners[i].Class(), c.tally(at, i, l, joined)
+			one := sampled[partner]
+			one.add(t, 1)
+			sampled[partner] = one
+			seen.add(t, samples[partner])
 		}
 		e.probed.deal(class.Digest, seen, class.Inputs+class.References)
 	}
 	for _, s := range c.samples {
-		if int(s.class) >= len(sampled) || sampled[s.class].weight == 0 {
+		t := sampled[s.class]
+		if t.weight == 0 {
 			continue
 		}
-		t := sampled[s.class]
 		e.partnered++
 		e.listed.see(t.listed, t.weight)
 		e.together.see(t.together, t.weight)
@@ -100,7 +99,7 @@ func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope 
 func (c *Classes) tally(at AuditedClass, number int, l *Listing, joined func(a, b docref.Ref) bool) tally {
 	class := &c.list[at]
 	partner := class.Partners[number]
-	own, isKnown := c.classOf(partner)
+	own, isKnown := c.own[partner.Class()]
 	if !isKnown {
 		return tally{}
 	}
@@ -367,7 +366,7 @@ func NewListing(c *Classes) *Listing {
 			l.name(class.Reference, at)
 		}
 		for _, partner := range class.Partners {
-			if other, ok := c.classOf(partner); ok && !partner.isSame() {
+			if other, ok := c.own[partner.Class()]; ok && !partner.isSame() {
 				l.pairs.Add(pairKey(at, other))
 			}
 		}
