@@ -2,9 +2,7 @@ package records
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
-	"slices"
 	"strings"
 
 	"mirrorbeam.dev/internal/graphs"
@@ -207,37 +205,30 @@ type Annotation struct {
 
 type Annotations struct {
 	packed []byte
-	places []annotationPlace // by ref
-}
-
-type annotationPlace struct {
-	ref docref.Ref
-	at  int
+	at     map[docref.Ref]int // where in packed the annotation of a document is
 }
 
 func ReadAnnotations(reader *runfile.Reader, pieces []runfile.Piece) (a Annotations, err error) {
 	if a.packed, err = reader.ReadKind(nil, pieces, AnnotatedDocuments); err != nil {
 		return a, err
 	}
+	a.at = map[docref.Ref]int{}
 	for rest := a.packed; len(rest) > 0; {
 		at := len(a.packed) - len(rest)
 		var one Annotation
 		one, rest = Next[Annotation](rest)
-		a.places = append(a.places, annotationPlace{one.Ref, at})
+		a.at[one.Ref] = at
 	}
-	slices.SortFunc(a.places, func(a, b annotationPlace) int { return cmp.Compare(a.ref, b.ref) })
 	return a, nil
 }
 
 // Of returns the annotation of a document. It is false for a document outside of clusters.
 func (a Annotations) Of(ref docref.Ref) (Annotation, bool) {
-	i, found := slices.BinarySearchFunc(a.places, ref, func(p annotationPlace, ref docref.Ref) int {
-		return cmp.Compare(p.ref, ref)
-	})
+	at, found := a.at[ref]
 	if !found {
 		return Annotation{}, false
 	}
-	one, _ := Next[Annotation](a.packed[a.places[i].at:])
+	one, _ := Next[Annotation](a.packed[at:])
 	return one, true
 }
 

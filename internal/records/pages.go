@@ -48,10 +48,7 @@ const MarkupSize = 32
 // ReadShardPages returns the pages of an output shard, in no order.
 func ReadShardPages(reader *runfile.Reader, pieces []runfile.Piece) ([]ShardPage, error) {
 	packed, err := reader.ReadKind(nil, pieces, ShardPages)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Collect(All[ShardPage](packed)), nil
+	return slices.Collect(All[ShardPage](packed)), err
 }
 
 // Text is a document as a pipeline passes it on: its id, and the text that is compared.

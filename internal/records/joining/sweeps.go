@@ -18,28 +18,22 @@ func labelRanges[L any](r *ranges, labeller Labeller[L]) error {
 			return err
 		}
 	}
-	for number := range r.starts {
-		if err := r.resolve(number); err != nil {
+	for _, step := range []func(number int) error{
+		r.resolve,
+		func(number int) error {
+			_, all, err := r.sum(number)
+			for _, c := range all {
+				labeller.Count(c.Component)
+			}
 			return err
-		}
-	}
-	for number := range r.starts {
-		_, all, err := r.sum(number)
-		if err != nil {
-			return err
-		}
-		for _, c := range all {
-			labeller.Count(c.Component)
-		}
-	}
-	for number := range r.starts {
-		if err := r.place(number, labeller.Place); err != nil {
-			return err
-		}
-	}
-	for number := range r.starts {
-		if err := labelRange(r, number, labeller); err != nil {
-			return err
+		},
+		func(number int) error { return r.place(number, labeller.Place) },
+		func(number int) error { return labelRange(r, number, labeller) },
+	} {
+		for number := range r.starts {
+			if err := step(number); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
