@@ -53,16 +53,11 @@ type Pivots struct {
 // threshold. Prefix returns a number of elements for a set of n. If that many first elements of two sets, in ascending
 // order, have none in common, the sets are not alike.
 func NewPivots(sets int, threshold float64, prefix func(n int) int) *Pivots {
-	return &Pivots{threshold: threshold, prefix: prefix, bound: boundOf(sets), held: new(int), full: map[[3]Pivot]uint32{}}
-}
-
-// boundOf returns the largest number of pivots that one of the given number of sets is compared with.
-func boundOf(sets int) int {
 	bound := comparisons / max(sets, 1)
 	if sets > manySets {
 		bound = bound * manySets / sets
 	}
-	return max(fewCompared, bound)
+	return (&Pivots{threshold: threshold, prefix: prefix, bound: max(fewCompared, bound), held: new(int)}).Beside()
 }
 
 func (x *Pivots) Bound() int { return x.bound }

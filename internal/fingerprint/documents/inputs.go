@@ -128,10 +128,11 @@ func (l *Layout) Read(path string) (err error) {
 }
 
 // TextBytes returns about how many bytes of text the files hold, before compression.
-func (in *Inputs) TextBytes() int64 {
-	sum := int64(0)
+func (in *Inputs) TextBytes() int64 { return in.sum((*corpus.File).TextSize) }
+
+func (in *Inputs) sum(of func(*corpus.File) int64) (sum int64) {
 	for i := range in.Files {
-		sum += in.Files[i].TextSize()
+		sum += of(&in.Files[i])
 	}
 	return sum
 }
@@ -159,13 +160,7 @@ func (in *Inputs) FreshBytes() int64 {
 }
 
 // LeastTextBytes returns how many bytes of text the files hold at least, by their sizes.
-func (in *Inputs) LeastTextBytes() int64 {
-	sum := int64(0)
-	for i := range in.Files {
-		sum += in.Files[i].LeastTextSize()
-	}
-	return sum
-}
+func (in *Inputs) LeastTextBytes() int64 { return in.sum((*corpus.File).LeastTextSize) }
 
 // Archives returns the number of web archives among the files. These say from where they have fetched documents.
 func (in *Inputs) Archives() (n int64) {

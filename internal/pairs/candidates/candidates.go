@@ -36,10 +36,11 @@ type Record struct {
 	Mark uint32
 }
 
-func (r *Record) class() Class { return Class{First: r.Ref, Second: r.Second, Side: r.Side} }
+// Class returns the class that the record stands for.
+func (r *Record) Class() Class { return Class{First: r.Ref, Second: r.Second, Side: r.Side} }
 
-// of returns the record of a document of the class, with the same mark.
-func (r *Record) of(ref docref.Ref) *Record {
+// Of returns the record of a document of the class, with the same mark.
+func (r *Record) Of(ref docref.Ref) *Record {
 	if ref == r.Ref {
 		return r
 	}

@@ -155,13 +155,13 @@ func (g *Grouper) distinct(group []Record) []Record {
 // are not compared.
 func (g *Grouper) ofReference(r *Record) bool { return r.Second < g.FirstInput }
 
-func (g *Grouper) apart(a, b *Record) bool { return Apart(a.class(), b.class(), g.FirstInput) }
+func (g *Grouper) apart(a, b *Record) bool { return Apart(a.Class(), b.Class(), g.FirstInput) }
 
 // pair passes on a pair of classes as a pair of the documents that [Ends] returns, and reports whether there is one.
 func (g *Grouper) pair(a, b *Record) bool {
-	x, y, ok := Ends(a.class(), b.class(), g.FirstInput)
+	x, y, ok := Ends(a.Class(), b.Class(), g.FirstInput)
 	if ok {
-		g.Candidate(a.of(x), b.of(y))
+		g.Candidate(a.Of(x), b.Of(y))
 	}
 	return ok
 }

@@ -39,6 +39,7 @@ func (h *HotGroups) Plan(_ context.Context, p *work.Planning) error {
 	defer p.Run.Abort()
 	placing := &placingHotGroups{
 		run: &p.Run, layout: &h.layout, packer: graphs.NewPacker(h.PlaceBytes / hashBytes), inputs: map[docref.Ref]docref.Ref{},
+		hotGroups: map[graphs.Place]records.HotGroupNumber{}, sizes: map[graphs.Place]uint32{},
 	}
 	graph := &joining.Graph{Bytes: h.GraphBytes, Folder: string(p.Runs.Folder), Stopped: p.Run.Stopped}
 	runs := work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip, work.Prune)
@@ -73,9 +74,6 @@ func (h *placingHotGroups) Count(joining.Component) {}
 // Place returns the place of a hot group and the number of the hot group there. A hot group too large for one place gets the first of
 // its places only.
 func (h *placingHotGroups) Place(c joining.Component) (uint64, error) {
-	if h.hotGroups == nil {
-		h.hotGroups, h.sizes = map[graphs.Place]records.HotGroupNumber{}, map[graphs.Place]uint32{}
-	}
 	location, err := h.packer.Pack(c.Weight)
 	if err != nil {
 		return 0, err

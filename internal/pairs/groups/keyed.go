@@ -25,10 +25,9 @@ type Keyed struct {
 	Bounds *Bounds
 	// KeyBytes is about how many bytes of key records a task may hold. It changes no result.
 	KeyBytes int64
-	// Unchanged, if not nil, are the files of an incremental run whose documents are pruned. If HasPairs says so, [Known] writes the pairs of two
-	// unchanged documents, and no other stage forms them.
-	Unchanged documents.Unchanged
-	HasPairs  bool
+	// Unchanged, if not nil, are the files of an incremental run whose documents are pruned. Reused are these files if
+	// [Known] writes the pairs of two unchanged documents, so that no other stage forms them.
+	Unchanged, Reused documents.Unchanged
 	// TellsLasting writes, for the next run of a scheduled job, the keys of oversized groups and of equal documents. What is compared under these depends on
 	// all documents that have them.
 	TellsLasting bool
@@ -42,7 +41,7 @@ func (k *Keyed) Shard(w *work.TaskContext, shard int) error {
 	equal := Stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large, tellsLasting: k.TellsLasting}
 	var failed error
 	pairs := NewPairs(w, shard)
-	pairs.reused = k.reused()
+	pairs.reused = k.Reused
 	g := k.grouper(w, &pairs, &failed)
 	g.Identical = func(first, other *candidates.Record) { failed = cmp.Or(failed, equal.add(first, other)) }
 	g.Oversized = func(group []candidates.Record, pairs int64) {
@@ -64,14 +63,6 @@ func (k *Keyed) Shard(w *work.TaskContext, shard int) error {
 		return err
 	}
 	return pairs.Finish()
-}
-
-// reused returns the files whose pairs with each other are not formed.
-func (k *Keyed) reused() documents.Unchanged {
-	if !k.HasPairs {
-		return nil
-	}
-	return k.Unchanged
 }
 
 // stopped reports whether the task has failed or nobody wants its outcome.

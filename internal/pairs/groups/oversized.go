@@ -118,7 +118,7 @@ func (k *Keyed) OversizedGroups(w *work.TaskContext, t work.Task) error {
 	part := k.Shards + t.Number
 	var failed error
 	pairs := NewPairs(w, part)
-	pairs.reused = k.reused()
+	pairs.reused = k.Reused
 	g := k.grouper(w, &pairs, &failed)
 	g.DenseKeys = dense
 	sorting := sorting{kind: records.Keys, shard: t.Number, shards: k.Shards, held: cmp.Or(k.large.records, RecordsAtATime(k.KeyBytes)), previous: unmetBefore(g)}

@@ -257,6 +257,9 @@ func (g *Grouping) Setup() (err error) {
 	if g.Pruned {
 		g.unchanged = g.layout.Inputs.Unchanged()
 	}
+	if g.HasPairs() {
+		g.reused = g.unchanged
+	}
 	return nil
 }
 

@@ -258,7 +258,7 @@ func (m *Method) keyed(p *Parameters, l *documents.Layout) *groups.Keyed {
 	}
 	return &groups.Keyed{
 		Layout: l, Shards: p.Shards, Threshold: threshold, Exact: m.Exact, Stars: m.OversizedGroups == ToStars, Bounds: &p.Bounds,
-		KeyBytes: p.KeyBytes, Unchanged: p.unchanged, HasPairs: p.HasPairs(), TellsLasting: p.TellsLasting,
+		KeyBytes: p.KeyBytes, Unchanged: p.unchanged, Reused: p.reused, TellsLasting: p.TellsLasting,
 	}
 }
 
@@ -314,12 +314,7 @@ func (r *Refusal) Accepts(value string) bool {
 	if r.Only != "" {
 		return value != r.Only
 	}
-	for _, one := range r.But {
-		if one == value {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.But, value)
 }
 
 // Refusals returns the settings that a job with the method refuses: its own, and settings that belong to other methods.

@@ -1,6 +1,8 @@
 package methods
 
 import (
+	"cmp"
+
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/pairs/groups"
 	"mirrorbeam.dev/internal/schema/findings"
@@ -56,7 +58,7 @@ type Parameters struct {
 	// TellsLasting says that the next run of a scheduled job is to know which keys concern it whatever comes and goes; see [groups.Keyed].
 	TellsLasting bool
 
-	unchanged documents.Unchanged // as in groups.Keyed
+	unchanged, reused documents.Unchanged // as in groups.Keyed
 
 	large int64 // from which size on a shard of SimHash keys is large, in bytes; 0 for what is usual. Only tests say another one
 }
@@ -65,12 +67,7 @@ type Parameters struct {
 func (p *Parameters) HasPairs() bool { return p.Pruned && p.CachedPairs != "" }
 
 // passageWords returns the number of words that a key of [Passages] covers, unless a shingle has more.
-func (p *Parameters) passageWords() int {
-	if p.Passage == 0 {
-		return PassageWords
-	}
-	return p.Passage
-}
+func (p *Parameters) passageWords() int { return cmp.Or(p.Passage, PassageWords) }
 
 // PassageShingles returns the number of shingles in the passages under which documents meet.
 func (p *Parameters) PassageShingles() int { return max(p.passageWords()-p.Shingle+1, 1) }

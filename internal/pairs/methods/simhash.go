@@ -15,7 +15,6 @@ import (
 	"mirrorbeam.dev/internal/pairs/groups"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/digest"
-	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/schema/findings"
 	"mirrorbeam.dev/internal/work"
@@ -122,21 +121,7 @@ func writeFingerprint(run *runfile.Writer, shards int, r *candidates.Record, d *
 type fingerprintRecord struct {
 	at    uint32 // number of the record, by which its fingerprint is found
 	table uint32
-	// second is the second document that stands for a class of identical documents; see [candidates.Class].
-	second docref.Ref
 	candidates.Record
-}
-
-func (r *fingerprintRecord) class() candidates.Class {
-	return candidates.Class{First: r.Ref, Second: r.second, Side: r.Side}
-}
-
-// of returns the record of another, identical document.
-func (r *fingerprintRecord) of(ref docref.Ref) *candidates.Record {
-	if ref == r.Ref {
-		return &r.Record
-	}
-	return &candidates.Record{Ref: ref, Size: r.Size}
 }
 
 // simhashGroups finds the pairs within the distance in a shard of SimHash keys.
@@ -199,10 +184,11 @@ func (g *simhashGroups) records() []fingerprintRecord {
 }
 
 func (g *simhashGroups) record(b []byte) fingerprintRecord {
+	ref := records.GetRef(b[8:])
 	r := fingerprintRecord{
-		table: binary.LittleEndian.Uint32(b[36:]), second: records.GetRef(b[8:]),
+		table: binary.LittleEndian.Uint32(b[36:]),
 		Record: candidates.Record{
-			Key: binary.LittleEndian.Uint64(b), Ref: records.GetRef(b[8:]),
+			Key: binary.LittleEndian.Uint64(b), Ref: ref, Second: ref,
 			Digest: digest.Get(b[16:]), Size: binary.LittleEndian.Uint32(b[32:]),
 		},
 	}
@@ -260,7 +246,7 @@ func (g *simhashGroups) class(same []fingerprintRecord) fingerprintRecord {
 	for i := range same[1:] {
 		r := &same[1+i]
 		if second == &first && (r.Side != first.Side || first.Ref < g.layout.FirstInput && r.Ref >= g.layout.FirstInput) {
-			first.second, second = r.Ref, r
+			first.Second, second = r.Ref, r
 		}
 	}
 	if first.table != 0 {
@@ -291,8 +277,8 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 		}
 	}
 	list := func(i, j int) {
-		x, y, _ := candidates.Ends(keys[i].class(), keys[j].class(), g.layout.FirstInput)
-		g.pair(keys[i].of(x), keys[j].of(y), g.distance(i, j))
+		x, y, _ := candidates.Ends(keys[i].Class(), keys[j].Class(), g.layout.FirstInput)
+		g.pair(keys[i].Of(x), keys[j].Of(y), g.distance(i, j))
 	}
 	allCompared := !g.HasSides && g.layout.FirstInput == 0
 	g.chosen.reset(len(keys), g.Bounds.Group, int(g.Bounds.Noted))
@@ -301,7 +287,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 		if g.isReused(&keys[i], &keys[j]) {
 			return
 		}
-		if !allCompared && candidates.Apart(keys[i].class(), keys[j].class(), g.layout.FirstInput) {
+		if !allCompared && candidates.Apart(keys[i].Class(), keys[j].Class(), g.layout.FirstInput) {
 			return
 		}
 		alike++
@@ -325,11 +311,11 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 
 // isReused reports whether the pair of two classes comes from the last run.
 func (g *simhashGroups) isReused(a, b *fingerprintRecord) bool {
-	if !g.HasPairs() {
+	if g.reused == nil {
 		return false
 	}
-	x, y, ok := candidates.Ends(a.class(), b.class(), g.layout.FirstInput)
-	return ok && g.unchanged.Both(x, y)
+	x, y, ok := candidates.Ends(a.Class(), b.Class(), g.layout.FirstInput)
+	return ok && g.reused.Both(x, y)
 }
 
 func (g *simhashGroups) distance(i, j int) (distance int) {

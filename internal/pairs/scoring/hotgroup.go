@@ -10,7 +10,6 @@ import (
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/schema/findings"
 	"mirrorbeam.dev/internal/work"
-	"mirrorbeam.dev/lshbands"
 )
 
 type hotGroup struct {
@@ -29,11 +28,6 @@ type hotGroup struct {
 	ofReference int64                       // documents of the reference without an equal one of the input
 	compared    int64
 	unchecked   int64 // pivots of the input that were not compared with all earlier ones
-}
-
-func (h *HotGroups) newHotGroup(w *work.TaskContext, edges *edgeWriter, size int) hotGroup {
-	prefix := func(n int) int { return lshbands.PrefixLength(h.Threshold, n) }
-	return hotGroup{HotGroups: h, w: w, edges: edges, index: graphs.NewPivots(size, h.Threshold, prefix)}
 }
 
 // add compares a document with the pivots and writes the edges that are worth a row. The document becomes a pivot if

@@ -15,6 +15,7 @@ import (
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/lshbands"
 )
 
 // HotGroupsDelivery makes a task of [HotGroups] for each place that has hot groups.
@@ -114,8 +115,9 @@ func (h *HotGroups) newHotGroups(w *work.TaskContext, edges *edgeWriter, members
 		sizes[members[i].hotGroup]++
 	}
 	hotGroups := make([]hotGroup, len(sizes))
+	prefix := func(n int) int { return lshbands.PrefixLength(h.Threshold, n) }
 	for i, size := range sizes {
-		hotGroups[i] = h.newHotGroup(w, edges, size)
+		hotGroups[i] = hotGroup{HotGroups: h, w: w, edges: edges, index: graphs.NewPivots(size, h.Threshold, prefix)}
 	}
 	return hotGroups
 }
