@@ -242,7 +242,6 @@ func (d *Drawing) Finish() Sample {
 	return s
 }
 
-// Has reports whether a document of the input is in the sample, given its hash.
 func (s *Sample) Has(hash uint64, ref docref.Ref) bool {
 	n := len(s.Documents)
 	return n > 0 && inOrder(drawn{hash: hash, ref: ref}, drawn{hash: s.Hashes[n-1], ref: s.Documents[n-1]}) <= 0

@@ -414,14 +414,12 @@ func (l *Listing) Star(representatives []docref.Ref, others []docref.Ref) {
 	}
 }
 
-// Edge takes in a verified edge between documents of two audited classes.
 func (l *Listing) Edge(a, b AuditedClass) {
 	if number, audited := l.pairs.Find(pairKey(a, b)); audited {
 		l.joined[number] = true
 	}
 }
 
-// isListed reports whether an edge has joined two classes of c.
 func (l *Listing) isListed(a, b AuditedClass) bool {
 	number, audited := l.pairs.Find(pairKey(a, b))
 	return audited && l.joined[number]

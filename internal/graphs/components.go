@@ -180,7 +180,6 @@ func blockCapacity(weight, capacity int64) int64 {
 	return max(capacity/2, min(2*capacity, weight/8), weight/(maxBlocks-1)+1)
 }
 
-// Sized is a document and the number of its distinct shingles.
 type Sized struct {
 	Ref  docref.Ref
 	Size uint32

@@ -61,7 +61,6 @@ func (s *Numbering[N]) start(key uint64) int {
 	return int(key * 0x9e3779b97f4a7c15 >> s.shift)
 }
 
-// grow doubles the number of slots.
 func (s *Numbering[N]) grow() {
 	size := max(2*len(s.slots), 1<<10)
 	s.slots = make([]uint32, size)

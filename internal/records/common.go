@@ -60,13 +60,11 @@ func get48(b []byte) uint64 {
 	return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint16(b[4:]))<<32
 }
 
-// Frequent is a shingle, with the number of distinct documents that have it.
 type Frequent struct {
 	Shingle   uint64
 	Documents int64
 }
 
-// AppendCommonPart appends the common shingles of a document: their number, then the hashes.
 func AppendCommonPart(b []byte, shared []uint64) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(shared)))
 	return sketchblock.AppendPacked(b, shared)

@@ -18,7 +18,6 @@ type Edge[N graphs.Node | Number] struct {
 	Score
 }
 
-// Score says how alike the documents of an edge are.
 type Score struct {
 	// Shared and Total count shingles; their quotient is the similarity. For an estimate they count the smallest hashes
 	// of the union instead. Total has marks.
@@ -38,12 +37,10 @@ const (
 	marks = estimateMark | hammingMark | HotGroupMark
 )
 
-// HammingScore returns the score of two fingerprints of the given number of bits that differ in distance bits.
 func HammingScore(distance, bits int) Score {
 	return Score{Shared: uint32(bits - distance), Total: uint32(bits) | hammingMark}
 }
 
-// NewScore returns the score of two sets, given the number of their shared shingles and of the shingles in their union.
 func NewScore(shared, union int, isEstimate bool) Score {
 	s := Score{Shared: uint32(shared), Total: uint32(union)}
 	if isEstimate {
@@ -52,7 +49,6 @@ func NewScore(shared, union int, isEstimate bool) Score {
 	return s
 }
 
-// Union returns the number of shingles that are in either document.
 func (s Score) Union() uint32 { return s.Total &^ marks }
 
 func (s Score) Estimate() bool { return s.Total&estimateMark != 0 }
@@ -78,7 +74,6 @@ func (s Score) Identical() bool {
 	return s.Shared == s.Total&^(hammingMark|HotGroupMark) && s.WholeShared == s.WholeTotal
 }
 
-// HotGroup reports whether the edge joins a document of a hot group to a pivot.
 func (s Score) HotGroup() bool { return s.Total&HotGroupMark != 0 }
 
 // wholeMark, a bit of Shared in a packed edge, says that the figures of all shingles follow. It is free, since marks
@@ -210,7 +205,6 @@ func dealEdges(edges []Edge[Number], counts []int, each func(visit func(Edge[Num
 	return nil
 }
 
-// mergeEdges fills the list with the edges that each visits, and sorts it in runs.
 func mergeEdges(
 	edges *paged.List[int, Edge[Number]], each func(visit func(Edge[Number])) error,
 ) (*paged.List[int, Edge[Number]], error) {

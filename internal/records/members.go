@@ -192,7 +192,6 @@ func ReadRefs(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind)
 	return refs, nil
 }
 
-// Annotation is what a job has found out about a document of a cluster.
 type Annotation struct {
 	Ref docref.Ref
 	// Cluster and KeptID are names of documents, as rows write them: the first of its cluster, and the one that is kept
@@ -240,7 +239,6 @@ type KnownDocument struct {
 	// Side is the hash of that in which it differs from these, 0 if it is compared with all.
 	Side uint64
 	Ref  docref.Ref
-	// Size is the number of its distinct shingles.
 	Size uint32
 	// Keyed says that this run makes keys of it.
 	Keyed bool

@@ -8,7 +8,6 @@ import (
 	"mirrorbeam.dev/internal/records/runfile"
 )
 
-// Occurrence is a node of a part of a graph, where many tasks join the parts.
 type Occurrence struct {
 	// First is the first document of its tree that the writer knows.
 	First docref.Ref

@@ -29,7 +29,6 @@ type Page struct {
 	Address []byte
 }
 
-// SplitPage is a page in the order of documents.
 type SplitPage struct {
 	Ref docref.Ref
 	Page
@@ -38,8 +37,7 @@ type SplitPage struct {
 // ShardPage is a page at its output shard.
 type ShardPage struct {
 	Number Number
-	// Size is the number of distinct shingles of the document.
-	Size uint32
+	Size   uint32
 	Page
 }
 
@@ -97,10 +95,8 @@ func (t *Trace) Similarity(other *Trace) float64 {
 // Traces are traces of different pages, ascending: a sample that the order of the pages does not change.
 type Traces []Trace
 
-// mostTraces is how many traces there are of the pages that two sites have in common.
 const mostTraces = 16
 
-// Add adds a trace if it is among the smallest.
 func (s *Traces) Add(t *Trace) {
 	at, found := slices.BinarySearchFunc(*s, *t, func(a, b Trace) int { return bytes.Compare(a[:], b[:]) })
 	if at < mostTraces && !found {

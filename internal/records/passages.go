@@ -114,7 +114,6 @@ func (r *Repeats) Next(b []byte) (Repeat, []byte) {
 	return next, b
 }
 
-// Trim says what is cut from the text of a document.
 type Trim struct {
 	Ref   docref.Ref
 	Whole bool

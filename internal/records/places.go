@@ -60,8 +60,7 @@ func DecodeWanted(packed []byte) []Want {
 
 // PlacedSet is the set of a document at the place where it is wanted.
 type PlacedSet struct {
-	Ref docref.Ref
-	// Size is the number of distinct shingles of the document.
+	Ref  docref.Ref
 	Size uint32
 	// Priority, Scope and Side are as in its sketch block.
 	Priority    preference.Priority

@@ -102,7 +102,6 @@ func (e *Examples) Add(one Example) {
 	}
 }
 
-// Half is a Link with what is known of its site.
 type Half struct {
 	Link
 	Of Site
@@ -123,7 +122,6 @@ func (s *Site) Distinct() int64 { return s.Pages - s.Repeats }
 
 func (s *Site) DistinctText() int64 { return s.Text - s.RepeatedText }
 
-// GroupedSite says in which group of mirrors a site is.
 type GroupedSite struct {
 	Site  uint64
 	Sites int64 // number of sites in the group

@@ -223,7 +223,6 @@ type recentClass struct {
 	known  bool
 }
 
-// search looks for partners of sampled documents in one split.
 type search struct {
 	threshold  float64
 	firstInput docref.Ref

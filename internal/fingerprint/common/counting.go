@@ -261,7 +261,6 @@ func newWhole(name fingerprints.Name) (whole, error) {
 	return whole{Reader: kind.Block()}, nil
 }
 
-// eachWhole visits the documents of a split, with what blocks hold of them.
 func eachWhole(ctx context.Context, w *work.TaskContext, visit func(block *sketchblock.Block, i int, packed []byte) error) error {
 	for i := range w.Pieces {
 		switch w.Pieces[i].Kind {
@@ -274,7 +273,6 @@ func eachWhole(ctx context.Context, w *work.TaskContext, visit func(block *sketc
 	return w.EachSet(ctx, visit)
 }
 
-// open makes a document of a block the current one.
 func (d *whole) open(w *work.TaskContext, block *sketchblock.Block, i int, packed []byte) (err error) {
 	w.Figures.Records++
 	w.Figures.Bytes += int64(len(packed))

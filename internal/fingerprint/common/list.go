@@ -16,8 +16,7 @@ import (
 // Listing makes a list of the shingles that [Counting] has found, as [records.Frequent], and the tasks that use it.
 type Listing struct {
 	// Reads is the stage whose run files the tasks get.
-	Reads work.Stage
-	// Delivery makes the tasks.
+	Reads    work.Stage
 	Delivery work.Delivery
 	// Stays says that the list is what the job has found: see [Found].
 	Stays bool
@@ -99,7 +98,6 @@ func mostFrequent(frequent []records.Frequent, most int) []records.Frequent {
 
 func byShingle(x, y records.Frequent) int { return cmp.Compare(x.Shingle, y.Shingle) }
 
-// List is a list of shingles that tasks of this process share.
 type List struct{ *sketch.Shingles }
 
 var lists work.Shared[List]

@@ -119,7 +119,6 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 	return nil
 }
 
-// count counts the common shingles of a document, given what is left of its set.
 func (s *stripped) count(own []uint64) {
 	counts, out := &s.taskContext.Outcome.Counts, len(s.whole.set)-len(own)
 	if out == 0 {

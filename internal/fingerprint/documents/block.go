@@ -16,7 +16,6 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// block is a portion of the input and the sketch block that is made of it.
 type block struct {
 	part     part
 	file     int // number of the file of its first document
@@ -100,7 +99,6 @@ func refText(file *corpus.File, position int64) string {
 	return quoting.Text(strconv.AppendInt(append([]byte(name), ':'), inFile, 10))
 }
 
-// countIgnored counts the shingles of a document that do not count.
 func (b *block) countIgnored(d sketch.Document) {
 	if d.Ignored == 0 {
 		return

@@ -256,7 +256,6 @@ func countKind(counts *findings.Texts, format corpus.Format, content *corpus.Rec
 	}
 }
 
-// isMarkup reports whether a text is a web page with all its tags, by how it begins.
 func isMarkup(text []byte) bool {
 	for _, begin := range []string{"<!doctype html", "<html"} {
 		if len(text) >= len(begin) && strings.EqualFold(string(text[:len(begin)]), begin) {
@@ -322,7 +321,6 @@ func (r Reading) spent(budget *sketch.Budget) string {
 	return fmt.Sprintf("the document takes %s than the %d MiB that one may: give %s, or leave the document out", much, r.DocumentBytes>>20, enough)
 }
 
-// turn is the place of a block in its split.
 type turn struct {
 	// await waits until all earlier blocks are written.
 	await func() error

@@ -123,7 +123,6 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.TaskCont
 	return nil
 }
 
-// rejectUnread makes the files that cannot be read rejects of the first split.
 func (f *Fingerprinting) rejectUnread(split int, w *work.TaskContext) error {
 	if split > 0 || len(f.inputs.Unread) == 0 {
 		return nil

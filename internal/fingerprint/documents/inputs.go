@@ -255,7 +255,6 @@ func (l *Layout) Starred(group []candidates.Record, pairs int64) findings.Skippe
 	return l.Skipped(&s, pairs-int64(len(group)-1))
 }
 
-// SkippedGroup describes a dense group to the user.
 type SkippedGroup struct {
 	Documents     int64
 	First, Second docref.Ref

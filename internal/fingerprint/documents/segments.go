@@ -236,7 +236,6 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, segments []Segm
 	return nil
 }
 
-// recalling makes the run of a split from segments.
 type recalling struct {
 	*Fingerprinting
 	*work.TaskContext
@@ -444,7 +443,6 @@ func (r *recalling) sampleForAudit(documents, sets runfile.Piece) error {
 	return nil
 }
 
-// addForAudit keeps a document and its packed set if the audit may want it.
 func (r *recalling) addForAudit(block *sketchblock.Block, i int, set []byte, isReference bool) {
 	r.Hashes = sketchblock.AppendSet(r.Hashes[:0], set)
 	d := sketchblock.Document{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i)}

@@ -68,7 +68,6 @@ func (r Reading) Wanted() corpus.Wanted {
 	}
 }
 
-// fits returns an error that says why a document is too long, or nil.
 func (r Reading) fits(length int64) error {
 	if length <= r.MaxDocument {
 		return nil
@@ -281,7 +280,6 @@ type recordDecoder struct {
 	record  Record
 }
 
-// newRecordDecoder returns a decoder of the records of these files.
 func newRecordDecoder(files []corpus.File, wanted corpus.Wanted) *recordDecoder {
 	return &recordDecoder{files: files, decoder: formats.NewDecoder(wanted)}
 }

@@ -119,7 +119,6 @@ func (r *splitReader) passOn(l *part, batch corpus.Batch) {
 	r.holds, l.holds = false, r.holds
 }
 
-// endStretch goes on to the next stretch.
 func (r *splitReader) endStretch(l *part) {
 	if len(r.rejects) > 0 {
 		l.batches = append(l.batches, corpus.Batch{File: r.rest[0].File, Rejects: r.rejects})

@@ -95,7 +95,6 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 	return total, texts, nil
 }
 
-// surveyor shows the documents of blocks to a visitor.
 type surveyor struct {
 	fingerprinter *fingerprinter
 	visitor       Visitor
@@ -135,7 +134,6 @@ func (s *surveyor) block(ctx context.Context, b *block, await func() error) erro
 	return s.show(b)
 }
 
-// show shows the documents that the block has by now.
 func (s *surveyor) show(b *block) error {
 	s.documents = s.documents[:0]
 	for _, part := range b.builder.Documents() {

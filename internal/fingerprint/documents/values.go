@@ -11,7 +11,6 @@ import (
 	"mirrorbeam.dev/internal/util/quoting"
 )
 
-// valueCounts counts documents by the value that is their source.
 type valueCounts map[valueKey]*valueCount
 
 type valueKey struct {
@@ -90,7 +89,6 @@ func shortText[S ~string | ~[]byte](text S, most int) string {
 	return quoting.Text(text[:end]) + "…"
 }
 
-// siteCounts counts the pages of sites, by the hashes of their names, and the redirects from sites to others.
 type siteCounts struct {
 	pages     map[uint64]*records.SiteCount
 	redirects map[[2]uint64]int64

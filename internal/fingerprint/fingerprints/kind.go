@@ -53,7 +53,6 @@ type Maker interface {
 	Make(raw []byte, content corpus.Record) Fingerprint
 }
 
-// Fingerprint is the fingerprint of a document.
 type Fingerprint struct {
 	// Fingerprint holds the digest and the counts, and the whole set of a kind that has shingles.
 	sketch.Fingerprint

@@ -17,8 +17,7 @@ type Record struct {
 	Ref docref.Ref
 	// Digest is equal for documents that are identical under the measure.
 	Digest digest.Digest
-	// Size is the number of distinct shingles of the document.
-	Size uint32
+	Size   uint32
 	// Position is the number of the key among the keys of the document, from 0. For an exact key it is the number of
 	// shingles of the document that come before the key in the order of shingles.
 	Position uint32
@@ -28,15 +27,13 @@ type Record struct {
 	Side uint64
 	// Second is set in a record that stands for a class of equal documents; see [Class].
 	Second docref.Ref
-	// First says that this is the document's first key.
-	First bool
+	First  bool
 	// HasBitmap says that Previous holds a bitmap behind the previous key, which is exact.
 	HasBitmap bool
 	// Mark is for the receiver of pairs to use. The record of Second has the mark of the record of Ref.
 	Mark uint32
 }
 
-// Class returns the class that the record stands for.
 func (r *Record) Class() Class { return Class{First: r.Ref, Second: r.Second, Side: r.Side} }
 
 // Of returns the record of a document of the class, with the same mark.
@@ -96,7 +93,6 @@ func (r *Record) Words() int {
 // PreviousOf returns the part of a key's hash that later records hold.
 func PreviousOf(hash uint64) uint32 { return uint32(hash >> 3) }
 
-// met reports whether two records of one key have an earlier key in common.
 func (r *Record) met(other *Record) bool {
 	for i := range r.Known() {
 		if r.Previous[i] == other.Previous[i] {
@@ -138,7 +134,6 @@ func Apart(a, b Class, firstInput docref.Ref) bool {
 	return a.First == a.Second && b.First == b.Second && firstsApart(a, b, firstInput)
 }
 
-// firstsApart reports whether the first documents of two classes are not compared.
 func firstsApart(a, b Class, firstInput docref.Ref) bool {
 	return max(a.First, b.First) < firstInput || a.Side != 0 && a.Side == b.Side
 }
@@ -177,7 +172,6 @@ func PrefixKeyOf(shingle uint64) uint64 {
 	return KeyOf(shingle<<16|shingle>>32<<3&0xffff, prefixWords)
 }
 
-// SetBitmap gives a record of an exact key the bitmap of its document.
 func (r *Record) SetBitmap(b Bitmap) {
 	r.HasBitmap = true
 	for i, word := range b {

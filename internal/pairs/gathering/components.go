@@ -92,7 +92,6 @@ func (c *Components) placeComponents(runs []string, p *work.Planning) error {
 	return err
 }
 
-// placing places the components of the candidate graph, and writes the locations of its nodes.
 type placing struct {
 	run    *runfile.Writer
 	layout *documents.Layout

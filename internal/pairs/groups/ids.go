@@ -90,7 +90,6 @@ type idRecord struct {
 	ref  docref.Ref
 }
 
-// sharing counts the ids that several documents of the input have, and these documents.
 type sharing struct {
 	ids, documents int64
 	first, second  docref.Ref // the first document, and the next one with its id

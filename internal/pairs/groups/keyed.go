@@ -65,7 +65,6 @@ func (k *Keyed) Shard(w *work.TaskContext, shard int) error {
 	return pairs.Finish()
 }
 
-// stopped reports whether the task has failed or nobody wants its outcome.
 func stopped(w *work.TaskContext, failed *error) bool {
 	if *failed == nil && w.Run.Stopped != nil {
 		*failed = w.Run.Stopped()

@@ -67,7 +67,6 @@ type Edges struct {
 
 func NewEdges(w *work.TaskContext, shard int) Edges { return Edges{run: &w.Run, shard: shard} }
 
-// Add writes the edge between two documents with that score.
 func (w *Edges) Add(a, b *candidates.Record, score records.Score) error {
 	x, y := w.node(a), w.node(b)
 	w.part.Parents.Union(x, y)

@@ -142,7 +142,6 @@ func (s *sorting) count(w *work.TaskContext, each eachRecord, size int64) (*cand
 	return buckets, err
 }
 
-// each visits the packed records. Visit returns the bytes after a record.
 func (s sorting) each(w *work.TaskContext, visit func(packed []byte) []byte) error {
 	for _, piece := range w.Pieces {
 		if piece.Kind != s.kind {

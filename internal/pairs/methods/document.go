@@ -56,7 +56,6 @@ const (
 	// ReadsBands reads Bands of a [Document], which are of the scheme of the [Parameters].
 	ReadsBands Parts = 1 << iota
 	ReadsContent
-	// ReadsSimHash reads SimHash.
 	ReadsSimHash
 )
 

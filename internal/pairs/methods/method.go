@@ -121,9 +121,7 @@ type Promise struct {
 	Words int
 }
 
-// Told is what a finished job knows of its search.
 type Told struct {
-	// Threshold is the least similarity of a pair.
 	Threshold float64
 	// Scheme is the scheme of MinHash keys; zero for others.
 	Scheme lshbands.Scheme
@@ -332,7 +330,6 @@ func (m *Method) Refusals() []Refusal {
 	return all
 }
 
-// Wish is what a job asks for that decides on its method.
 type Wish struct {
 	Similarity Similarity
 	Keys       Name

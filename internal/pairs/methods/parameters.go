@@ -11,7 +11,6 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Parameters are the settings of a job that a method may read.
 type Parameters struct {
 	Inputs work.Path
 	// Shards is the number of shards over which keys are spread, at least 1. It changes no result.
@@ -35,8 +34,7 @@ type Parameters struct {
 	Blocks []int
 	// Scoring is what makes two documents near-duplicates.
 	Scoring Scoring
-	// Verify is what evidence edges rest on.
-	Verify Verification
+	Verify  Verification
 	// HasSides says that documents have sides: two of one side are not compared.
 	HasSides bool
 	// AllPairsUpTo is the largest number of documents for which an Ordered method compares all pairs of the corpus.
@@ -87,7 +85,6 @@ func (p *Parameters) isSmall(counts findings.Counts) bool {
 	return counts.Documents+counts.ReferenceDocuments <= p.AllPairsUpTo
 }
 
-// Name names a method that brings possibly similar documents together.
 type Name string
 
 const (

@@ -239,7 +239,6 @@ func (g *simhashGroups) distinct(keys []fingerprintRecord) []fingerprintRecord {
 	return keys[:n]
 }
 
-// class returns the first of identical documents, which stands for all.
 func (g *simhashGroups) class(same []fingerprintRecord) fingerprintRecord {
 	first := same[0]
 	second := &first // the one that stands for the class where the first cannot
@@ -309,7 +308,6 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 	}
 }
 
-// isReused reports whether the pair of two classes comes from the last run.
 func (g *simhashGroups) isReused(a, b *fingerprintRecord) bool {
 	if g.reused == nil {
 		return false
@@ -326,7 +324,6 @@ func (g *simhashGroups) distance(i, j int) (distance int) {
 	return distance
 }
 
-// same returns the score of two identical documents.
 func (g *simhashGroups) same(r *candidates.Record) records.Score {
 	if g.Scoring == Hamming {
 		return records.HammingScore(0, g.SimHashBits)

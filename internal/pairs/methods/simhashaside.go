@@ -81,7 +81,6 @@ func (g *simhashGroups) identity(b []byte) uint64 {
 	return xxh3.HashSeed(b[16:32], hash)
 }
 
-// isEmpty reports whether the document of a packed record has no shingles.
 func isEmpty(b []byte) bool { return binary.LittleEndian.Uint32(b[32:]) == 0 }
 
 // takes reports whether a document becomes an edge. It is one of those with the identity of the class.

@@ -6,7 +6,6 @@ import (
 	"mirrorbeam.dev/internal/records/runfile"
 )
 
-// edgeWriter writes the edges of a part of the similarity graph and collects its nodes.
 type edgeWriter struct {
 	run    *runfile.Writer
 	number int // number of the part

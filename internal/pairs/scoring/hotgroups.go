@@ -64,7 +64,6 @@ func (h *HotGroups) Task(ctx context.Context, t work.Task, w *work.TaskContext) 
 	return edges.finish()
 }
 
-// member is a document of a hot group and the location of its set.
 type member struct {
 	document preference.Ranked
 	second   docref.Ref // see records.Want

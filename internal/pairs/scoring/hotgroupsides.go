@@ -14,7 +14,6 @@ import (
 // mostSides is the largest number of sides whose pivots have an index of their own. All others share one.
 const mostSides = 8
 
-// sides holds what a hot group needs to know of documents with sides.
 type sides struct {
 	pivots, followers sided
 	followed          []document // the followers, by number

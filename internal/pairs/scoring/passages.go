@@ -84,7 +84,6 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	return edges.finish()
 }
 
-// inCommon is what two alike documents have in common.
 type inCommon struct {
 	shared int           // shingles
 	spans  []sketch.Span // the longest first

@@ -102,7 +102,6 @@ func Of[N Index, T any](s *Store, elements []T) *List[N, T] {
 
 func (l *List[N, T]) Len() int { return l.size }
 
-// Cut leaves the first n elements only.
 func (l *List[N, T]) Cut(n int) {
 	if l.size = n; l.whole != nil {
 		l.whole = l.whole[:n]
@@ -147,7 +146,6 @@ func (l *List[N, T]) Edit(i N) *T {
 	return &page[i&(pageLen-1)]
 }
 
-// load holds a page instead of the oldest one.
 func (l *List[N, T]) load(number int) []T {
 	var page []T
 	if len(l.loaded) < cap(l.loaded) {
@@ -229,7 +227,6 @@ func (l *List[N, T]) release() {
 	}
 }
 
-// head is the least element of a run that is not merged yet.
 type head[T any] struct {
 	element   T
 	next, end int // of the rest of the run in the list

@@ -45,7 +45,6 @@ func (s *stream) passes(offset int64) bool {
 	return true
 }
 
-// reset forgets a file, and keeps the memory.
 func (a *ahead) reset() {
 	for i := range a.streams {
 		a.streams[i] = stream{buffer: a.streams[i].buffer}

@@ -279,7 +279,6 @@ func (c *catalogWriter) piecesOf(low, high, sections int) ([]piece, error) {
 	return pieces, nil
 }
 
-// pack packs the pieces of some shards, and notes in the index where each shard begins.
 func (c *catalogWriter) pack(pieces []piece) {
 	b := slices.Grow(c.packed[:0], len(pieces)*sectionSize)
 	for i, p := range pieces {

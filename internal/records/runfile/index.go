@@ -55,7 +55,6 @@ func (s section) piece(shard int, in sizedFile) Piece {
 	}
 }
 
-// maxMark is the largest mark of a link.
 const maxMark = 1<<24 - 1
 
 type sizedFile struct {
@@ -164,7 +163,6 @@ func damage(verb, path string, err error) error {
 	return &storage.DamagedError{Op: verb + " run", Path: path, Err: err}
 }
 
-// readLinks reads the section that lists the linked files.
 func readLinks(path string, file storage.File, s section) ([]sizedFile, error) {
 	b := make([]byte, s.length)
 	if _, err := file.ReadAt(b, s.offset); err != nil {

@@ -44,7 +44,6 @@ func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
 	return buffer, nil
 }
 
-// check returns an error unless the bytes are those that were written as the piece.
 func (p Piece) check(content []byte) error {
 	if checksum.Of(content) != p.sum {
 		return damage("read", p.Path, fmt.Errorf("the bytes at %d are damaged (check sum)", p.Offset))
@@ -76,7 +75,6 @@ func SizeOf(pieces []Piece, kind Kind) (size int64) {
 	return size
 }
 
-// readAt fills b from the open file.
 func (r *Reader) readAt(b []byte, offset int64) error {
 	if r.isFar && offset+int64(len(b)) <= r.size {
 		return r.ahead.readAt(r.file, r.size, b, offset)
@@ -85,7 +83,6 @@ func (r *Reader) readAt(b []byte, offset int64) error {
 	return err
 }
 
-// open opens the file of a piece unless it is open already.
 func (r *Reader) open(p Piece) error {
 	if r.Stopped != nil {
 		if err := r.Stopped(); err != nil {

@@ -149,7 +149,6 @@ func (w *Writer) grow(kind Kind, shard int) {
 	}
 }
 
-// open gives p a chunk with room for size bytes.
 func (w *Writer) open(p *pending, size int) {
 	if p.open != nil {
 		p.full = append(p.full, p.open)
@@ -257,7 +256,6 @@ func (w *Writer) flush() error {
 	return nil
 }
 
-// writePending writes the records of a kind and shard that are held back.
 func (w *Writer) writePending(kind Kind, shard int, p *pending) error {
 	if err := w.begin(kind, shard); err != nil {
 		return err

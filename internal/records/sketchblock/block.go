@@ -79,8 +79,7 @@ type Document struct {
 	// Sequence is what is stored instead of Set, as [AppendSequence] wrote it; nil where Set is.
 	Sequence []byte
 	// Size is the number of distinct shingles, at least len(Set).
-	Size int
-	// Priority says how preferred the document is.
+	Size     int
 	Priority preference.Priority
 	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
 	Scope uint64
@@ -350,7 +349,6 @@ func (b *Block) Side(i int) uint64 { return hashAt(b.columns[sides], i) }
 // Source returns the hash of the value that makes document i part of a source, 0 if no value does.
 func (b *Block) Source(i int) uint64 { return hashAt(b.columns[sources], i) }
 
-// IsResolved reports whether all pairs of document i are known.
 func (b *Block) IsResolved(i int) bool { return hashAt(b.columns[resolved], i) != 0 }
 
 // SimHashDigest returns a digest of the SimHash fingerprint of document i; a document without shingles has
@@ -389,7 +387,6 @@ func (b *Block) Capture(i int) []byte {
 	return part(b.captures, &b.captureEnds, i)
 }
 
-// part returns the bytes of document i, given where the bytes of each document end.
 func part(of []byte, ends *numbers, i int) []byte {
 	start := uint64(0)
 	if i > 0 {
@@ -428,7 +425,6 @@ func AppendPacked(b []byte, set []uint64) []byte {
 	return b[:need]
 }
 
-// AppendSet appends the hashes stored in the bytes of a set to set.
 func AppendSet(set []uint64, b []byte) []uint64 {
 	const mask = 1<<(8*HashSize) - 1
 	for len(b) >= 8 {

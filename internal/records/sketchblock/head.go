@@ -27,7 +27,6 @@ const (
 	headSpare = 4
 )
 
-// headLength returns the number of hashes in the head of a set of n hashes.
 func headLength(n int, threshold float64) int {
 	lacks := MayLack(n, threshold)
 	return min(n, lacks+lacks/5+headSpare)
