@@ -21,7 +21,6 @@ import (
 
 // Audit is the work of the stage audit. Its parameters must equal those with which the documents were fingerprinted.
 type Audit struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// Threshold is the least Jaccard similarity of the pairs of the job, above 0.
 	Threshold float64

@@ -54,12 +54,6 @@ func readFrequent(p *work.Planning) (frequent []records.Frequent, err error) {
 // deliver makes the tasks, and writes a list next to their catalog.
 func (l *Listing) deliver(p *work.Planning, list []byte) error {
 	p.Runs.ReleaseStage(p.Outcomes, work.Common)
-	var runs []work.Outcome
-	for _, o := range p.Outcomes {
-		if o.Stage == l.Reads {
-			runs = append(runs, o)
-		}
-	}
 	written := ""
 	var failed error
 	if l.Stays {
@@ -67,7 +61,7 @@ func (l *Listing) deliver(p *work.Planning, list []byte) error {
 			return err
 		}
 	}
-	err := l.Delivery.Deliver(string(p.Runs.Folder), work.RunsOf(runs), p.Counts, func(t work.Task) {
+	err := l.Delivery.Deliver(string(p.Runs.Folder), work.RunsIn(p.Outcomes, l.Reads), p.Counts, func(t work.Task) {
 		if written != t.Catalog {
 			written, failed = t.Catalog, storage.WriteFile(listPath(t.Catalog), list)
 		}

@@ -20,8 +20,7 @@ type Stripping struct {
 	// SimHashBits is the length of the SimHash fingerprints, which are made of what is left; 0 makes none.
 	SimHashBits int
 	// Apart keeps the common shingles, too, apart from the sets. Similarities by all shingles need them.
-	Apart bool
-	// Inputs is the path of the file that [documents.WriteInputs] made.
+	Apart  bool
 	Inputs work.Path
 	// AuditSample is about how many documents the audit samples of those that are left. 0 means no audit.
 	AuditSample int

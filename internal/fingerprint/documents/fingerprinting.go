@@ -35,7 +35,6 @@ import (
 type Fingerprinting struct {
 	Sketching
 
-	// Inputs is the path of the file that [WriteInputs] made.
 	Inputs work.Path
 	Kept   Kept
 	// Checksums writes the checksums of the input, for a stage that reads it again.

@@ -82,7 +82,8 @@ func (p *Past) IsInOrder() bool {
 // that are allowed.
 type SiteLists struct{ Rank, Protected, Allowed string }
 
-// WriteInputs writes the inputs to path. Paths are bytes in no particular encoding, which they keep.
+// WriteInputs writes the inputs to path, which the stages have as Inputs. Paths are bytes in no particular encoding,
+// which they keep.
 func WriteInputs(path string, inputs Inputs) error {
 	if err := storage.WriteFile(path, packed.Append(nil, &inputs)); err != nil {
 		return fmt.Errorf("write list of inputs: %w", err)

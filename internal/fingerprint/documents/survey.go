@@ -69,9 +69,11 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 			if err != nil {
 				return nil, err
 			}
-			return newSurveyor(f, newVisitor(), count).block, nil
+			s := &surveyor{fingerprinter: f, visitor: newVisitor(), count: count}
+			f.wants = s.wants
+			return s.block, nil
 		},
-		Write: func(b *block) error { return count(b) },
+		Write: count,
 	}
 	var begun atomic.Int64 // number of splits begun
 	for range work.Cores() {
@@ -102,12 +104,6 @@ type surveyor struct {
 	wanted        []Seen // wanted documents of the current block
 	documents     []byte // their number in the current block
 	shown         Surveyed
-}
-
-func newSurveyor(f *fingerprinter, visitor Visitor, count func(*block) error) *surveyor {
-	s := &surveyor{fingerprinter: f, visitor: visitor, count: count}
-	f.wants = s.wants
-	return s
 }
 
 func (s *surveyor) wants(b *block, r *Record) bool {

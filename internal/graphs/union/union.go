@@ -48,7 +48,6 @@ func RangesOf(shards int, input int64) int {
 
 // Ranges cut document order.
 type Ranges struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// Count is the number of ranges, at least 1.
 	Count int
