@@ -30,7 +30,6 @@ const hashBytes = 8
 // Components joins the parts of the candidate graph, gives each component a place and makes the tasks that send pairs
 // there. Where all pairs are compared, it places blocks of documents instead.
 type Components struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// PlaceBytes is about how many bytes the sets of a place may take in memory.
 	PlaceBytes int64

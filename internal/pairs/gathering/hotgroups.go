@@ -19,7 +19,6 @@ import (
 // HotGroups joins dense groups to hot groups, gives each hot group a place and makes the tasks that send sets there. Dense groups
 // that share documents make one hot group. It has too many pairs to compare them all.
 type HotGroups struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// PlaceBytes is about how many bytes the sets of the hot groups of a place take, at 8 bytes a shingle. One hot group may take
 	// more: a hot group is not cut.

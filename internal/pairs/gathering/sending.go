@@ -30,7 +30,6 @@ func SetsDelivery() work.Delivery {
 
 // Sending sends the pairs of a part of the candidate graph, or the wanted sets of a split, to their places.
 type Sending struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// Ranges is as in [Components].
 	Ranges int

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/pairs/candidates"
@@ -44,15 +43,14 @@ func (c *OversizedGroups) Plan(_ context.Context, p *work.Planning) error {
 		return fmt.Errorf("list dense groups: %w", err)
 	}
 	d := work.Delivery{Step: OversizedStep, Needed: []runfile.Kind{records.OversizedGroups}, Extra: []runfile.Kind{records.Limit}}
-	isNeeded := func(o work.Outcome) bool { return o.Stage == work.Group }
+	runs := work.RunsIn(p.Outcomes, work.Group)
 	if dense && !c.Exact && !c.Stars {
 		// Pairs that have met under dense keys only are compared under others.
 		d.Needed = append(d.Needed, records.Keys)
-		isNeeded = func(o work.Outcome) bool { return o.Stage != work.Fingerprint && o.Stage != work.Strip }
+		runs = work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip)
 	} else {
 		p.Runs.ReleaseStage(p.Outcomes, work.Key)
 	}
-	runs := work.RunsOf(slices.DeleteFunc(p.Outcomes, func(o work.Outcome) bool { return !isNeeded(o) }))
 	if err := p.Deliver(d, append(runs, list)); err != nil {
 		return fmt.Errorf("make tasks of dense groups: %w", err)
 	}

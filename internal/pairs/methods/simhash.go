@@ -33,7 +33,7 @@ func init() {
 		Reads:    ReadsSimHash,
 		Keys: func(p *Parameters) (func() Keys, error) {
 			tables, err := p.Tables()
-			return func() Keys { return TableKeys(tables) }, err
+			return func() Keys { return tableKeys(tables) }, err
 		},
 		Records:         records.Fingerprints,
 		Write:           writeFingerprint,
@@ -66,7 +66,7 @@ func init() {
 	})
 }
 
-func TableKeys(tables *lshbands.Permuted) Keys {
+func tableKeys(tables *lshbands.Permuted) Keys {
 	var keys []uint64
 	return func(all []candidates.Record, d *Document) []candidates.Record {
 		keys = keys[:0]

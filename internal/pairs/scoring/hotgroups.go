@@ -27,7 +27,6 @@ func HotGroupsDelivery() work.Delivery {
 // far, and becomes a pivot itself if it is like none of them. So the pivots are the documents of the hot group that are
 // kept, and the edges to them hold similar documents together.
 type HotGroups struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// An edge of a hot group has an estimate that reaches the threshold, even with AcceptsAll: a common key is not enough
 	// there.

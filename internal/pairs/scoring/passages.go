@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"mirrorbeam.dev/internal/fingerprint/common"
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
@@ -48,11 +49,12 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	if err != nil {
 		return err
 	}
-	var weigher *weigher
+	var rare weigher
 	if p.Rarity > 0 {
-		if weigher, err = newWeigher(t, w); err != nil {
+		if rare.rarities, err = common.ReadRarities(t.Catalog); err != nil {
 			return err
 		}
+		w.Hold(rare.rarities)
 	}
 	edges := edgeWriter{run: &w.Run, number: setsPart(p.FirstPart, graphs.Place(t.Number))}
 	matcher := sketch.NewMatcher(p.Shingle)
@@ -65,17 +67,17 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 		if !hasA || !hasB {
 			return fmt.Errorf("the sequence of document %d or %d is missing", pair[0], pair[1])
 		}
-		common, alike := p.compare(matcher, texts.indexed[a], texts.indexed[b])
+		both, alike := p.compare(matcher, texts.indexed[a], texts.indexed[b])
 		if !alike {
 			continue
 		}
-		if weigher != nil {
-			common.rarity = weigher.rarity(texts.indexed[a], texts.indexed[b], common.listed())
-			if float64(common.rarity) < p.Rarity*records.RarityUnit {
+		if p.Rarity > 0 {
+			both.rarity = rare.rarity(texts.indexed[a], texts.indexed[b], both.listed())
+			if float64(both.rarity) < p.Rarity*records.RarityUnit {
 				continue
 			}
 		}
-		if err := writePassages(&edges, &texts.documents[a], &texts.documents[b], &common); err != nil {
+		if err := writePassages(&edges, &texts.documents[a], &texts.documents[b], &both); err != nil {
 			return err
 		}
 	}

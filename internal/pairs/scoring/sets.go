@@ -18,7 +18,6 @@ func Delivery() work.Delivery {
 
 // Sets scores the candidate pairs of a place, or all pairs of a block with itself and with the blocks before it.
 type Sets struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	Similarity
 	// FirstPart is the lowest number of the parts that scoring makes of the similarity graph. Lower numbers belong to
