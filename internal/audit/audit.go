@@ -34,8 +34,7 @@ func Limit(share float64) uint64 {
 	return uint64(math.Ldexp(min(max(share, 0), 1), hashBits))
 }
 
-// Class is a class of equal documents that are similar to sampled ones. It covers only those documents that
-// the audit looked at.
+// Class is a class of equal documents that are similar to sampled ones, of the documents that the audit looked at.
 type Class struct {
 	Digest             uint64
 	Inputs, References int64
@@ -166,8 +165,7 @@ func NewDrawing(mostDocuments, mostElements int) *Drawing {
 	return &Drawing{mostDocuments: mostDocuments, mostElements: mostElements, sets: map[Equals][]uint64{}}
 }
 
-// Add takes in a document and the hash by which it is chosen. Set returns its elements in ascending order. Add calls it only for the first of
-// equal documents.
+// Add takes in a document and its hash. Set returns its elements in ascending order, for the first of equal documents.
 func (d *Drawing) Add(hash uint64, ref docref.Ref, equals Equals, set func() []uint64) {
 	one := drawn{hash, ref, equals}
 	if n := len(d.documents); d.isCut && n > 0 && inOrder(one, d.documents[0]) > 0 {
@@ -209,8 +207,7 @@ func (d *Drawing) cut(most int) {
 
 // Sample is a finished Drawing.
 type Sample struct {
-	// Documents are the sampled documents, ordered by Hashes, by which they were chosen. Classes has the class of equal documents
-	// that each of them belongs to.
+	// Documents are the sampled documents, ordered by Hashes, and Classes the classes of equal ones that they are in.
 	Documents []docref.Ref
 	Hashes    []uint64
 	Classes   []SampledClass

@@ -39,8 +39,7 @@ const wide = 0.1
 
 // Scope says what an audit looked at.
 type Scope struct {
-	// AllSampled says that every document with words was sampled. AllProbed says that every document was
-	// looked at as a partner.
+	// AllSampled says that every document with words was sampled, AllProbed that every one was looked at as a partner.
 	AllSampled, AllProbed bool
 }
 

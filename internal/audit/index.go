@@ -42,8 +42,7 @@ func NewIndex(threshold float64, sets [][]uint64) *Index {
 	return x
 }
 
-// count fills in filter and counts. The filter has at least eight bits an element. So it stops most elements
-// that no set has.
+// count fills in filter and counts. The filter has at least 8 bits an element: it stops most others.
 func (x *Index) count(sets [][]uint64, elements int) {
 	size := 1 << bits.Len(uint(max(elements, 1<<10)-1))
 	x.filter, x.counts = make([]uint64, size/8), make([]uint8, size)

@@ -167,8 +167,7 @@ func (p *Packer) Pack(weight int64) (Location, error) {
 	return Location{First: first, Blocks: uint16(blocks)}, nil
 }
 
-// Block returns the block of a document. Before is the weight of the earlier documents of its component, total the weight of
-// all.
+// Block returns the block of a document, given the weight of the earlier documents of its component, and of all.
 func (p *Packer) Block(before, total int64) uint16 {
 	return uint16(before / blockCapacity(total, p.capacity))
 }

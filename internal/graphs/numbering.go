@@ -22,8 +22,7 @@ func (s *Numbering[N]) Reset() {
 	s.Keys = s.Keys[:0]
 }
 
-// Add returns the number of a key, and whether the key is new. It panics with [ErrFull] if there is no number for a new
-// key.
+// Add returns the number of a key, and whether the key is new. It panics with [ErrFull] if no number is left.
 func (s *Numbering[N]) Add(key uint64) (number N, isNew bool) {
 	if 3*len(s.Keys) >= 2*len(s.slots) {
 		s.grow()

@@ -12,8 +12,7 @@ const (
 	// gets less by the square of their number: 100,000 sets that are like none take some 5 microseconds each.
 	comparisons = 1 << 24
 	manySets    = 1 << 15
-	// mostElements bounds the elements of all pivots together. An element takes 8 bytes; all pivots and their index
-	// take some 100 MB.
+	// mostElements bounds the elements of all pivots together, at 8 bytes each: with the index they take some 100 MB.
 	mostElements = 1 << 22
 	// mostSeen is the largest number of shared elements that is told from larger ones.
 	mostSeen = 255

@@ -11,8 +11,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Edge is a verified edge between two documents. N is how it names them: by node of a part, then by number in an output
-// shard.
+// Edge is a verified edge between two documents, named by node of a part, then by number in an output shard.
 type Edge[N graphs.Node | Number] struct {
 	A, B N
 	Score
@@ -224,8 +223,7 @@ func mergeEdges(
 	}, func(a, b Edge[Number]) int { return cmp.Compare(edgeOrder(&a), edgeOrder(&b)) })
 }
 
-// EachEdge returns a function that visits the edges of an output shard, in the order of the pieces, each time that it
-// is called.
+// EachEdge returns a function that visits the edges of an output shard, each time in the order of the pieces.
 func EachEdge(reader *runfile.Reader, pieces []runfile.Piece) (each func(visit func(Edge[Number])) error, err error) {
 	packed, err := eachPacked(reader, pieces, ShardEdges)
 	return func(visit func(Edge[Number])) error {

@@ -41,8 +41,7 @@ func GetOccurrence(b []byte) Occurrence {
 	}
 }
 
-// RangePosition is where a node of a part of the similarity graph is among the documents of clusters that begin in
-// a range of document order.
+// RangePosition is where a node of the similarity graph is among the documents of clusters that begin in a range.
 type RangePosition struct {
 	// At is the range instead of an output shard, and the number of the document there.
 	At Position

@@ -9,8 +9,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Place is where a passage begins: its document, and the number of its first unit there. A unit is a word, a line, a
-// paragraph or a sentence.
+// Place is where a passage begins: its document and unit there, a word, line, paragraph or sentence.
 type Place struct {
 	Ref docref.Ref
 	At  int64

@@ -155,8 +155,7 @@ func WritePart(run *runfile.Writer, kind runfile.Kind, shard int, part graphs.Pa
 	return nil
 }
 
-// Node is the record of a node of a part of a graph. Parent is another node of the part to which it is joined, or the
-// node itself.
+// Node is the record of a node of a part of a graph. Parent is a node to which it is joined, or the node itself.
 type Node struct {
 	Ref    docref.Ref
 	Weight uint32
@@ -192,8 +191,7 @@ func DecodePart(part graphs.Part, nodes []byte) graphs.Part {
 // GetNode reads the number of the node with which a record about a node begins.
 func GetNode(b []byte) graphs.Node { return graphs.Node(binary.LittleEndian.Uint32(b)) }
 
-// OrderByNode orders records of that size by the nodes with which they begin. There must be one for each node of a
-// part.
+// OrderByNode orders records of that size by the node with which each begins. Each node of a part must have one.
 func OrderByNode(packed []byte, size int) {
 	swap := make([]byte, size)
 	for at := 0; at < len(packed); at += size {

@@ -43,8 +43,7 @@ type SiteSum struct {
 	Alike int64
 }
 
-// Link is what a site has in common with another. Its pages are those that the other site has, too, each once if there
-// are equal ones.
+// Link is what a site has in common with another. Its pages are the ones that the other site has too, each once.
 type Link struct {
 	Site, Other  uint64
 	Pages, Text  int64

@@ -44,8 +44,7 @@ type window struct {
 	content []byte
 }
 
-// text is what rows say of a document, packed: lengths of the id, the URL, the date and the title, these, and the
-// digest if it is asked for.
+// text is what rows say of a document: lengths of id, URL, date and title, these, and the digest if it is asked for.
 type text string
 
 const lengthsSize = 10

@@ -135,8 +135,7 @@ func readList(path string) (*List, error) {
 // BeyondPairs is the law of the shingles that more documents have than the two of a pair.
 func BeyondPairs() Law { return Law{Above: 2} }
 
-// Weighing makes a list of how many documents have the shingles that [Counting] has found by [BeyondPairs], and the tasks
-// that use it.
+// Weighing lists how many documents have the shingles that [Counting] has found by [BeyondPairs], and makes the tasks.
 type Weighing struct {
 	Listing
 }

@@ -31,8 +31,7 @@ type block struct {
 	capture []byte      // of the last document
 }
 
-// newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
-// given number of bits.
+// newBlock returns an empty block for documents of that many band keys, and of SimHash fingerprints of that many bits.
 func newBlock(keys, simHashBits int) *block {
 	b := &block{
 		builder: sketchblock.NewBuilder(keys, sketch.SimHashWords(simHashBits)), values: valueCounts{}, sites: newSiteCounts(),

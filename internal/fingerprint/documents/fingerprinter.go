@@ -274,8 +274,7 @@ func isWebAddress(text []byte) bool {
 }
 
 const (
-	// smallDocument is how many bytes of memory a document may take while others of the process are fingerprinted. Prose of
-	// some megabytes takes as much.
+	// smallDocument is how many bytes a document may take without waiting for its turn: prose of some megabytes.
 	smallDocument = 16 << 20
 	// featureBytes is a feature of a record, which is there twice, and twice as long while a list of them grows.
 	featureBytes = 2 * 2 * 24

@@ -81,8 +81,7 @@ func (f *Fingerprinting) Setup() (err error) {
 	return err
 }
 
-// Task fingerprints the split of the task's number. With a state it makes segments of a split that has none, and takes all
-// from the segments.
+// Task fingerprints the split of its number. With a state all comes from segments, which it makes if there are none.
 func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	if f.Segments != "" {
 		return f.keep(ctx, t.Number, w)
@@ -233,8 +232,7 @@ func putAll(ctx context.Context, reader *splitReader, put func(func(*block) erro
 // Pool passes items from readers through one worker for each core to a writer. The writer gets them in the
 // order of reading. Items are reused. The number of items in use is limited, which bounds the memory.
 type Pool[T any] struct {
-	// New makes an item. End, if it is not nil, gets each item after everything is done or has failed. The
-	// item may be in any state.
+	// New makes an item. End, if not nil, gets each item in the end, also after a failure. It may be in any state.
 	New func() T
 	End func(T)
 	// Readers run side by side. The input ends when each of them has returned.

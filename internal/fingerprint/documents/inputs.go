@@ -31,8 +31,7 @@ type Inputs struct {
 	Sources []sources.Source
 	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
 	StopWords string
-	// Ignored are the shingles of texts that do not count, packed as in a sketch block and ascending. It is empty if there
-	// are none.
+	// Ignored are the shingles of texts that do not count, packed as in a sketch block and ascending, if there are any.
 	Ignored []byte
 	// Unread are files that cannot be read, each with its Fault: they are rejects. Passed are files of searched folders that are passed
 	// over, and Sides those among these that describe the data of the input.
@@ -78,12 +77,10 @@ func (p *Past) IsInOrder() bool {
 	return slices.IsSorted(slices.DeleteFunc(slices.Clone(p.Numbers), func(number int) bool { return number == IsGone }))
 }
 
-// SiteLists are the lists of sites as the user wrote them, empty for none: the ranked ones, the protected ones, and mirrors
-// that are allowed.
+// SiteLists are the lists of ranked and protected sites and of allowed mirrors, as the user wrote them, empty for none.
 type SiteLists struct{ Rank, Protected, Allowed string }
 
-// WriteInputs writes the inputs to path, which the stages have as Inputs. Paths are bytes in no particular encoding,
-// which they keep.
+// WriteInputs writes the inputs to path, which stages have as Inputs. Paths are bytes in no particular encoding.
 func WriteInputs(path string, inputs Inputs) error {
 	if err := storage.WriteFile(path, packed.Append(nil, &inputs)); err != nil {
 		return fmt.Errorf("write list of inputs: %w", err)

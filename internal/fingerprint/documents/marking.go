@@ -21,8 +21,7 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Marking says what a job wants to know of a document in addition to its content: how preferred it is, and with which others it
-// is compared.
+// Marking says how preferred a document is, and with which others it is compared.
 type Marking struct {
 	// Keep says which documents of a cluster are preferred; empty: the first ones.
 	Keep preference.Preference
@@ -189,8 +188,7 @@ var _ [records.MarkupSize]byte = [webtext.MarkupBytes]byte{}
 // mostAddressBytes is the length of the longest address that is kept. Longer ones are cut where they are shown.
 const mostAddressBytes = 2000
 
-// address returns the address of a document, as it is written there and in its canonical form. It is false if the document has
-// none, or if nobody asks for it.
+// address returns the address of a document as written there and in its canonical form, false if it has none.
 func (p *pager) address(r *Record, file *corpus.File) (text []byte, page site.Address, ok bool) {
 	if p.url < 0 {
 		return nil, page, false
@@ -346,8 +344,7 @@ type pagePiece struct {
 	moved docref.Ref // what is added to the refs
 }
 
-// Of returns the page of a document. It is false for a document that is no page of a site. Documents must be asked for in
-// their order.
+// Of returns the page of a document, false for a document that is none. Documents must be asked for in their order.
 func (p *Pages) Of(ref docref.Ref) (records.Page, bool) {
 	for len(p.packed) > 0 {
 		of := &p.pieces[0]

@@ -86,8 +86,7 @@ type Sketching struct {
 	Options sketch.Options
 }
 
-// WithStopWords returns the options with a list of stop words, as the user wrote it. The list is empty if
-// there is none.
+// WithStopWords returns the options with a list of stop words, as the user wrote it, empty for none.
 func (s Sketching) WithStopWords(list string) (Sketching, error) {
 	if list == "" {
 		return s, nil
@@ -263,8 +262,7 @@ func (l *part) reset() {
 	l.text, l.batches = l.text[:0], l.batches[:0]
 }
 
-// release frees the text if it holds a long line. The caller calls it when the records are done, or when
-// nobody will ask for them.
+// release frees the text if it holds a long line. It is called when nobody will ask for the records any more.
 func (l *part) release() {
 	if !l.holds {
 		return
@@ -369,8 +367,7 @@ type Record struct {
 	// IsBlank says that the record is neither a document nor a fault: a blank line, or the beginning of a line whose rest
 	// a damaged stream has lost. The fault of the stream stands for that.
 	IsBlank bool
-	// PassedOver says why the record is no document where none was to be expected, such as "request" in a web archive; empty
-	// otherwise.
+	// PassedOver says why no document was to be expected, such as "request" in a web archive; empty otherwise.
 	PassedOver string
 }
 

@@ -46,8 +46,7 @@ type splitReader struct {
 	decoded      []int64    // for each earlier stretch, its bytes if its file is compressed
 }
 
-// newSplitReader returns a reader of the stretches of a split. It reads at most a number of bytes of small files ahead. It must
-// be closed.
+// newSplitReader returns a reader of a split, which must be closed. It reads up to ahead bytes of small files early.
 func newSplitReader(r Reading, files []corpus.File, split corpus.Split, ahead int64) *splitReader {
 	reader := &splitReader{files: files, rest: split, mostExpanded: r.MaxExpanded, ahead: corpus.NewAhead(files, split, ahead)}
 	limits := r.Limits(reader.hold, func() (func(), error) { return reader.windows.Hold(reader.ctx) })

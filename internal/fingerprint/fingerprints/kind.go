@@ -20,8 +20,7 @@ type Kind struct {
 	// New returns a maker of such fingerprints. The error says what is wrong with the options.
 	New func(o Options) (Maker, error)
 
-	// HasShingles says that the elements of a fingerprint are shingles, or features: they have a least number, and some may
-	// not count.
+	// HasShingles says that the elements are shingles or features: they have a least number, and some may not count.
 	HasShingles bool
 	// HasColumns says that a sketch block has columns for band keys and SimHash fingerprints.
 	HasColumns bool
@@ -88,8 +87,7 @@ type Explanations struct {
 
 var registered = map[Name]*Kind{}
 
-// Register adds a kind. It is called when the program starts. It panics if there is a kind of the same name, which is a
-// mistake of a programmer.
+// Register adds a kind when the program starts. It panics if there is one of the same name: a programmer's mistake.
 func Register(k Kind) {
 	if registered[k.Name] != nil {
 		panic(fmt.Sprintf("fingerprints: %s is there twice", k.Name))

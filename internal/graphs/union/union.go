@@ -308,8 +308,7 @@ type Finishing struct {
 	GraphBytes int64
 }
 
-// Graph returns the graph of the components that begin in the range of a task. Its nodes are the ones of the parts from which the components
-// came.
+// Graph returns the graph of the components that begin in the range of a task. Its nodes are from the first parts.
 func (f *Finishing) Graph(w *work.TaskContext) (*joining.Graph, error) {
 	renamed, err := readRenamed(w)
 	part, names := graphs.Part{}, graphs.Numbering[graphs.Node]{}

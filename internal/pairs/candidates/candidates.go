@@ -102,8 +102,7 @@ func (r *Record) met(other *Record) bool {
 	return false
 }
 
-// AppendHashed appends a record for each key of a document, in the order of the keys. The keys are hashes. The document
-// is a record without a key.
+// AppendHashed appends a record for each key of a document, in order. The keys are hashes. The document has no key yet.
 func AppendHashed(records []Record, document Record, keys []uint64) []Record {
 	r := document
 	for i, key := range keys {
@@ -128,8 +127,7 @@ type Class struct {
 	Side uint64
 }
 
-// Apart reports whether no document of one class is compared with one of the other: all of both are of the reference, or
-// of one side.
+// Apart reports whether no documents of two classes are compared: all are of the reference, or of one side.
 func Apart(a, b Class, firstInput docref.Ref) bool {
 	return a.First == a.Second && b.First == b.Second && firstsApart(a, b, firstInput)
 }
@@ -264,8 +262,7 @@ func (b *bitmapRows) read(group []Record) {
 	}
 }
 
-// row returns in how many bits the bitmap of record i differs from each one behind it, up to the limit. It returns nil if
-// the record has none.
+// row returns in how many bits the bitmap of record i differs from each one behind it, up to the limit; nil for none.
 func (b *bitmapRows) row(group []Record, i, limit int) []uint16 {
 	if !group[i].HasBitmap || limit <= i+1 {
 		return nil

@@ -35,8 +35,7 @@ type Grouper struct {
 	// the pairs has been compared.
 	Oversized func(group []Record, pairs int64)
 
-	// Stopped, if it is not nil, reports that nobody wants further pairs. The Grouper asks before each group, and before each document of
-	// a large one.
+	// Stopped, if not nil, reports that nobody wants further pairs. It is asked before each group and in large ones.
 	Stopped func() bool
 
 	// DenseKeys holds the keys of all dense groups, by [Grouper.KeyID]. OversizedGroup and Again need it.
@@ -151,8 +150,7 @@ func (g *Grouper) distinct(group []Record) []Record {
 	return group[:n]
 }
 
-// ofReference reports whether all documents of the class that a record stands for are of the reference. Two such classes
-// are not compared.
+// ofReference reports whether all documents of a class are of the reference. Two such classes are not compared.
 func (g *Grouper) ofReference(r *Record) bool { return r.Second < g.FirstInput }
 
 func (g *Grouper) apart(a, b *Record) bool { return Apart(a.Class(), b.Class(), g.FirstInput) }
@@ -326,8 +324,7 @@ func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
 	return major, pairs
 }
 
-// PairsOf returns the number of pairs that the given number of classes make. It does not count pairs of classes of the
-// reference. It gets their number.
+// PairsOf returns the number of pairs of classes, but for the pairs of the given number of classes of the reference.
 func PairsOf(all, ofReference int64) int64 {
 	return all*(all-1)/2 - ofReference*(ofReference-1)/2
 }

@@ -29,8 +29,7 @@ type Buckets struct {
 type link struct{ key, previous uint64 }
 
 const (
-	// Unmet stands for the previous key if there is none. Documents that share a key without a previous one have not
-	// met before.
+	// Unmet stands for no previous key. Documents that share a key without a previous one have not met before.
 	Unmet = 1 << 62
 	// mayMeet marks the link of a bucket in which two records may be a new pair.
 	mayMeet = 1 << 63
@@ -143,8 +142,7 @@ func (b *Buckets) Sort(records []Record, stopped func() error) error {
 	return nil
 }
 
-// Sort brings records of one key together. Scratch must be as long as records. The result is in the returned slice, which
-// is records or scratch.
+// Sort brings records of one key together. Scratch is as long as records, and the result is in one of the two.
 func Sort(records, scratch []Record) []Record {
 	if len(records) == 0 {
 		return records
@@ -253,8 +251,7 @@ func bySize(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
 }
 
-// ranking orders records, in memory that stays. Records are large, so their ranks are sorted first, and then each record is
-// moved once.
+// ranking orders records, in memory that stays. Ranks are sorted first, and each record, which is large, moves once.
 type ranking []ranked
 
 // ranked is the rank of a record, and where the record is.

@@ -165,8 +165,7 @@ func (c *Components) placeBlocks(runs []string, p *work.Planning) (bool, error) 
 // BlockShingles returns how many shingles a block holds, given the size of a place: a task holds two blocks.
 func BlockShingles(placeBytes int64) int64 { return placeBytes / (2 * hashBytes) }
 
-// readDistinct returns the distinct documents. Inputs holds, for documents of the reference, the equal document of the
-// input, if any.
+// readDistinct returns the distinct documents. Inputs has, for the reference, the equal one of the input.
 func readDistinct(runs []string, m *work.Memory) (all []graphs.Sized, inputs map[docref.Ref]docref.Ref, err error) {
 	inputs = map[docref.Ref]docref.Ref{}
 	var part graphs.Part

@@ -70,8 +70,7 @@ type placingHotGroups struct {
 
 func (h *placingHotGroups) Count(joining.Component) {}
 
-// Place returns the place of a hot group and the number of the hot group there. A hot group too large for one place gets the first of
-// its places only.
+// Place returns the place and number of a hot group. One that is too large gets the first of its places only.
 func (h *placingHotGroups) Place(c joining.Component) (uint64, error) {
 	location, err := h.packer.Pack(c.Weight)
 	if err != nil {

@@ -14,13 +14,11 @@ type Keyed struct {
 	Layout *documents.Layout
 	// Shards is the number of shards over which the keys are spread.
 	Shards int
-	// Threshold is the least similarity that the sizes of two documents must allow, from 0 to 1. With 0, sizes rule no
-	// pair out.
+	// Threshold is the least similarity that the sizes of two documents must allow, from 0 to 1; 0 rules no pair out.
 	Threshold float64
 	// Exact says that the keys are made by [candidates.PrefixKeyOf].
 	Exact bool
-	// Stars says that the documents of a dense group are compared with the first of them. Otherwise they are gathered
-	// in hot groups.
+	// Stars says that documents of a dense group are compared with the first one instead of gathered in hot groups.
 	Stars  bool
 	Bounds *Bounds
 	// KeyBytes is about how many bytes of key records a task may hold. It changes no result.

@@ -70,8 +70,7 @@ func (c *OversizedGroups) limit(oversizedGroups []work.OversizedGroup, documents
 	return c.Bounds.Limit(pairs, documents)
 }
 
-// writeLimit writes the limit and the keys of dense groups, and returns the path of the run. Dense says whether there
-// are any dense groups.
+// writeLimit writes the limit and the keys of dense groups, and returns the path. Dense says whether there are any.
 func writeLimit(p *work.Planning, oversizedGroups []work.OversizedGroup, limit int64) (path string, dense bool, err error) {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
@@ -150,8 +149,7 @@ func (k *Keyed) OversizedGroups(w *work.TaskContext, t work.Task) error {
 	return pairs.Finish()
 }
 
-// unmetBefore returns the function that separates the records of dense groups, which are not compared again, from
-// others.
+// unmetBefore returns the function that separates the records of dense groups, which are not compared again.
 func unmetBefore(g *candidates.Grouper) func(packed []byte) uint64 {
 	return func(packed []byte) uint64 {
 		r := candidates.Record{Key: binary.LittleEndian.Uint64(packed), Position: records.KeyPosition(packed)}

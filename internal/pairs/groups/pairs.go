@@ -12,8 +12,7 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Pairs writes the candidate pairs of a shard. They are a part of the candidate graph: a document is one node in all its
-// groups.
+// Pairs writes the candidate pairs of a shard, a part of the candidate graph: a document is one node in all its groups.
 type Pairs struct {
 	run   *runfile.Writer
 	shard int

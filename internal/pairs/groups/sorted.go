@@ -26,8 +26,7 @@ type sorting struct {
 // eachRecord visits packed records. The visitor returns the bytes after a record.
 type eachRecord func(w *work.TaskContext, visit func(packed []byte) []byte) error
 
-// HeldBytes is how many packed key records of a shard, in bytes, a task holds so that it reads them once. More it reads
-// twice.
+// HeldBytes is how many bytes of packed key records of a shard a task holds, to read them once. More it reads twice.
 const HeldBytes = 4 << 20
 
 const (
@@ -158,8 +157,7 @@ func (s sorting) each(w *work.TaskContext, visit func(packed []byte) []byte) err
 	return nil
 }
 
-// growKeys makes room for n records and keeps none of the old ones. It frees the old memory first: both together may be
-// more than there is.
+// growKeys makes room for n new records. It frees the old memory first: both together may be more than there is.
 func growKeys(w *work.TaskContext, n int) {
 	if n > cap(w.Keys) {
 		w.Keys = nil

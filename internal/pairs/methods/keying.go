@@ -78,8 +78,7 @@ func (m *Method) Needs(shards int) work.Delivery {
 	return d
 }
 
-// Keying writes the key records of the documents of a split. It also writes the hashes of their ids, to find those that
-// share one.
+// Keying writes the key records of the documents of a split, and the hashes of their ids, to find shared ones.
 type Keying struct {
 	Method Name
 	Parameters
@@ -234,8 +233,7 @@ func (m *Method) Oversized(bounds groups.Bounds) groups.OversizedGroups {
 	return groups.OversizedGroups{Bounds: bounds, Exact: m.Exact, Stars: m.OversizedGroups == ToStars}
 }
 
-// Grouping brings the documents of a shard of keys together. In a shard of ids, it finds the documents that share an
-// id.
+// Grouping brings the documents of a shard of keys together, and finds the documents that share an id.
 type Grouping struct {
 	Method Name
 	Parameters

@@ -50,8 +50,7 @@ type Method struct {
 	Ordered bool
 	// Exact says that keys are shingles, of [candidates.PrefixKeyOf], and not hashes.
 	Exact bool
-	// Keys returns a function that makes the Keys of a task. It is called once for many tasks; the function is called
-	// for each of them.
+	// Keys returns a function that makes the Keys of a task. It is called once for many tasks, the function for each.
 	Keys func(p *Parameters) (func() Keys, error)
 
 	// Records is the kind of the key records, 0 for [records.Keys].
@@ -116,8 +115,7 @@ type Promise struct {
 	Recall float64
 	// ByConstruction says that the promise holds for every corpus, so that nobody has to measure the recall.
 	ByConstruction bool
-	// Words is the number of words in a row that two documents must share to be compared for certain; 0 where that does
-	// not matter.
+	// Words is the number of words in a row that make two documents sure to be compared; 0 where that does not matter.
 	Words int
 }
 
@@ -194,8 +192,7 @@ func (m *Method) complete() {
 	}
 }
 
-// Of returns the method of that name. If there is none, found is false, and the method has no keys, no settings, and no
-// promise.
+// Of returns the method of that name. If none is found, the method has no keys, no settings, and no promise.
 func Of(name Name) (m *Method, found bool) {
 	if m, found = registered[name]; found {
 		return m, true
@@ -239,8 +236,7 @@ func Names(similarity Similarity) []Name {
 	return names
 }
 
-// Kind returns the kind of fingerprint that the method needs. It panics if the method names none that is there: that is a
-// mistake of a programmer.
+// Kind returns the kind of fingerprint of the method. It panics if there is none: that is a mistake of a programmer.
 func (m *Method) Kind() *fingerprints.Kind {
 	kind, err := fingerprints.Of(m.Fingerprints)
 	if err != nil {

@@ -97,8 +97,7 @@ const (
 	// SimHash compares documents whose SimHash fingerprints share a prefix in one of several permutations. It misses no
 	// pair within the distance.
 	SimHash Name = "simhash"
-	// All compares every document with every other whose size allows the threshold. It is the yardstick, for small
-	// corpora.
+	// All compares all documents whose sizes allow the threshold. It is the yardstick, for small corpora.
 	All Name = "all"
 	// SameBytes joins documents whose texts have the same bytes, and SameWords those whose texts have the same words in
 	// the same order. They join no others.

@@ -217,8 +217,7 @@ func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
 	return cmp.Or(order, digest.Compare(a.Digest, b.Digest))
 }
 
-// key handles the records of one key. Prefixes of several tables may have the same key: each table is handled by
-// itself.
+// key handles the records of one key, each table by itself: prefixes of several tables may have the same key.
 func (g *simhashGroups) key(keys []fingerprintRecord) {
 	slices.SortFunc(keys, func(a, b fingerprintRecord) int {
 		return cmp.Or(cmp.Compare(a.table, b.table), g.compare(&a, &b), cmp.Compare(a.Ref, b.Ref))

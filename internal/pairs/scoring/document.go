@@ -88,8 +88,7 @@ func readSets(w *work.TaskContext, memory *[]uint64) (*gathered, error) {
 	return g, err
 }
 
-// eachSet visits the sets of a place. Visit gets the number of the piece that holds the set, and the offset of its
-// hashes there.
+// eachSet visits the sets of a place, with the number of the piece and the offset of the hashes there.
 func eachSet(w *work.TaskContext, visit func(s *records.PlacedSet, piece, offset int) error) error {
 	for i, piece := range w.Pieces {
 		if piece.Kind != records.PlaceSets {
@@ -126,8 +125,7 @@ func (g *gathered) find(ref docref.Ref) (number, error) {
 	return g.numbers[arrival] - 1, nil
 }
 
-// findFirst returns what find returns, faster for the first document of a pair: the pairs of a document mostly come one
-// after the other.
+// findFirst is find for the first document of a pair, faster: the pairs of a document mostly follow each other.
 func (g *gathered) findFirst(ref docref.Ref) (number, error) {
 	if len(g.named) == 0 || g.named[g.last].ref != ref {
 		n, err := g.find(ref)

@@ -28,8 +28,7 @@ func HotGroupsDelivery() work.Delivery {
 // kept, and the edges to them hold similar documents together.
 type HotGroups struct {
 	Inputs work.Path
-	// An edge of a hot group has an estimate that reaches the threshold, even with AcceptsAll: a common key is not enough
-	// there.
+	// An edge has an estimate that reaches the threshold, even with AcceptsAll: a common key is not enough here.
 	Similarity
 	// FirstPart is as in [Sets].
 	FirstPart int

@@ -85,8 +85,7 @@ func (s *sided) add(side uint64, set []uint64, number int) (kept []uint64, ok bo
 	return in.index.Set(local), true
 }
 
-// candidates returns the documents that may be like a set and are not of the given side; see [graphs.Pivots.Candidates].
-// Some may be of it all the same.
+// candidates returns documents that may be like a set; see [graphs.Pivots.Candidates]. Few are of the given side.
 func (s *sided) candidates(side uint64, set []uint64) (found []graphs.Pivot, isComplete bool) {
 	s.found, isComplete = s.found[:0], true
 	own, hasOwn := s.of[side]
@@ -103,8 +102,7 @@ func (s *sided) candidates(side uint64, set []uint64) (found []graphs.Pivot, isC
 	return s.found, isComplete
 }
 
-// addAcross is add for a document with a side. The document becomes a pivot unless it is certain to be removed for
-// others.
+// addAcross is add for a document with a side. It becomes a pivot unless it is certain to be removed for others.
 func (h *hotGroup) addAcross(d *document) (star graphs.Pivot, err error) {
 	if h.sides == nil {
 		h.sides = newSides(h.index)

@@ -24,8 +24,7 @@ const timesIndexed = 5
 
 // Passages finds what the candidate pairs of a place have in common, and where.
 type Passages struct {
-	// Threshold is the least share of the shingles of one document that the other must contain for the two to be alike,
-	// from 0 to 1.
+	// Threshold is the least share of the shingles of one of two alike documents that the other contains, from 0 to 1.
 	Threshold float64
 	// Excerpt is the number of words of the shortest common passage that makes two documents alike, however small a
 	// share of them it is; 0: no passage does.

@@ -20,11 +20,9 @@ func Delivery() work.Delivery {
 type Sets struct {
 	Inputs work.Path
 	Similarity
-	// FirstPart is the lowest number of the parts that scoring makes of the similarity graph. Lower numbers belong to
-	// other stages.
+	// FirstPart is the lowest part of the similarity graph that scoring makes. Lower numbers belong to other stages.
 	FirstPart int
-	// PlaceBytes is about how many bytes the pairs of a place may take in memory. If there are more, they are scored in
-	// several rounds.
+	// PlaceBytes is about how many bytes the pairs of a place may take. More are scored in several rounds.
 	PlaceBytes int64
 	// HasPairs is as in [methods.Parameters].
 	HasPairs bool
@@ -109,8 +107,7 @@ func visitPairs(w *work.TaskContext, g *gathered, atATime int, visit func([]uint
 	return nil
 }
 
-// readPairs returns the pairs whose first document has a number from first to before end. A pair that shares several
-// keys comes more than once.
+// readPairs returns the pairs whose first document is from first to before end, each once, whatever keys it shares.
 func readPairs(w *work.TaskContext, g *gathered, first, end number) ([]uint64, error) {
 	pairs := w.Pairs[:0]
 	for _, piece := range w.Pieces {

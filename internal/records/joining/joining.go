@@ -82,8 +82,7 @@ type Labeller[L any] interface {
 	Node(part int, node graphs.Node, label L) error
 }
 
-// Label labels all documents of a graph. What the labeller gets does not depend on the budget, except for the order of
-// nodes.
+// Label labels all documents of a graph. Only the order of nodes depends on the budget.
 func Label[L any](g *Graph, labeller Labeller[L]) error {
 	found, err := g.survey()
 	if err != nil {

@@ -227,8 +227,7 @@ func seek(refs []docref.Ref, at int, ref docref.Ref) int {
 	return at + sort.Search(min(step, len(refs)-at), func(i int) bool { return refs[at+i] >= ref })
 }
 
-// finder finds the ranks of documents. It goes through both in ascending order, since random access to many documents
-// is slow.
+// finder finds the ranks of documents, in ascending order, since random access to many documents is slow.
 type finder struct {
 	queries, scratch []query
 	found            []rank
@@ -239,8 +238,7 @@ type query struct {
 	index uint32
 }
 
-// ranks returns the rank of each of some documents. All of them must be in refs. The ranks are valid until the next
-// call.
+// ranks returns the rank of each of some documents, all of which are in refs. It is valid until the next call.
 func (f *finder) ranks(refs, of []docref.Ref) []rank {
 	f.queries = f.queries[:0]
 	for i, ref := range of {
@@ -323,8 +321,7 @@ func (f *files) put(kind runfile.Kind, number int, words ...uint64) error {
 	return nil
 }
 
-// each visits the records of a kind for a range in the order in which they were written, many at a time. The words are
-// valid until visit returns.
+// each visits the records of a kind for a range as they were written, many at a time, valid until visit returns.
 func (f *files) each(kind runfile.Kind, number int, visit func(words []uint64) error) (err error) {
 	for _, piece := range f.pieces[address{kind, number}] {
 		if f.buffer, err = f.reader.Read(f.buffer[:0], piece); err != nil {

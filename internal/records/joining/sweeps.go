@@ -238,8 +238,7 @@ func labelRange[L any](r *ranges, number int, labeller Labeller[L]) error {
 	})
 }
 
-// placed returns the components that have a share in a range. It replaces the root of each document's group by the index
-// of its component.
+// placed returns the components that have a share in a range. It replaces the roots of groups by their indexes.
 func (r *ranges) placed(number int, g group) (all []placed, err error) {
 	tops, err := r.tops(number, g)
 	if err != nil {

@@ -166,8 +166,7 @@ func (l *List[N, T]) load(number int) []T {
 	return page
 }
 
-// drop writes a page to the file if it has changed. It returns the room of the page, which is zero unless the page was written
-// before.
+// drop writes a page to the file if it has changed. It returns its room, which is zero unless it was written before.
 func (l *List[N, T]) drop(number int) []T {
 	page := l.pages[number]
 	l.pages[number] = nil

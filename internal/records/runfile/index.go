@@ -88,8 +88,7 @@ func decodeFiles(b []byte) (files []sizedFile, ok bool) {
 	return files, true
 }
 
-// readIndex returns the sections of the run file at path, and the files in which they lie, by their links. The size is 0 if it is not
-// known.
+// readIndex returns the sections of the run file at path, and their files by link. The size is 0 if it is not known.
 func readIndex(path string, size int64) (_ []section, files []sizedFile, _ error) {
 	file, err := Piece{Path: path, size: size}.open()
 	if err != nil {

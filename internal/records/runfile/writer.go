@@ -92,8 +92,7 @@ func NewWriter(dir string, budget int) *Writer {
 	return w
 }
 
-// Reset lets the writer begin another run file, as NewWriter would. It keeps its memory. It aborts a run that
-// is not finished.
+// Reset lets the writer begin another run file in the same memory. It aborts a run that is not finished.
 func (w *Writer) Reset(dir string, budget int) {
 	w.Abort()
 	for kind := range w.shards {

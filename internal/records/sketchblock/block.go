@@ -83,8 +83,7 @@ type Document struct {
 	Priority preference.Priority
 	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
 	Scope uint64
-	// Side is the hash of that in which the document differs from those that it is compared with, 0 if it is compared
-	// with all.
+	// Side is the hash of the value in which others must differ to be compared with the document, 0 if all are compared.
 	Side uint64
 	// Source is the hash of the value that makes the document part of a source, 0 if no value does.
 	Source uint64
@@ -342,8 +341,7 @@ func (b *Block) Priority(i int) preference.Priority {
 // Scope returns the hash of what document i shares with those that it is compared with, 0 if it is compared with all.
 func (b *Block) Scope(i int) uint64 { return hashAt(b.columns[scopes], i) }
 
-// Side returns the hash of that in which document i differs from those that it is compared with, 0 if it is compared with
-// all.
+// Side returns the hash of the value in which others must differ to be compared with document i, 0 if all are.
 func (b *Block) Side(i int) uint64 { return hashAt(b.columns[sides], i) }
 
 // Source returns the hash of the value that makes document i part of a source, 0 if no value does.
