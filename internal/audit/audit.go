@@ -16,7 +16,6 @@ import (
 // the work of an audit. Both grow in proportion to a larger sample.
 const UsualSample = 5000
 
-// hashBits is the length of [Hash].
 const hashBits = 63
 
 // Hash spreads numbers evenly over 63 bits, whatever they are.
@@ -35,11 +34,9 @@ func Limit(share float64) uint64 {
 	return uint64(math.Ldexp(min(max(share, 0), 1), hashBits))
 }
 
-// Class is a class of equal documents that are similar to sampled ones. It covers only those documents that
-// the audit looked at.
+// Class is a class of equal documents that are similar to sampled ones, of the documents that the audit looked at.
 type Class struct {
-	Digest uint64
-	// Inputs and References count documents of the input and of the reference.
+	Digest             uint64
 	Inputs, References int64
 	// First and Last are documents of the input. Reference is the first document of the reference. Each is
 	// valid only if its count is above 0.
@@ -70,13 +67,10 @@ func NewPartner(class SampledClass, isSame bool) Partner {
 	return Partner(class)
 }
 
-// Class returns the sampled class.
 func (p Partner) Class() SampledClass { return SampledClass(p) &^ sameClass }
 
-// isSame reports whether the partner is the very class whose partner it is.
 func (p Partner) isSame() bool { return p&sameClass != 0 }
 
-// Count takes in one more document of the class.
 func (c *Class) Count(ref docref.Ref, isReference bool) {
 	one := Class{Inputs: 1, First: ref, Last: ref}
 	if isReference {
@@ -110,13 +104,7 @@ type Classes struct {
 	list     []Class                 // by audited class
 	byDigest map[uint64]AuditedClass // audited class of each digest
 	samples  []sample
-	own      []ownClass // by sampled class
-}
-
-// ownClass is the audited class that equals a sampled class, if it is known.
-type ownClass struct {
-	class   AuditedClass
-	isKnown bool
+	own      map[SampledClass]AuditedClass // the audited class that equals a sampled class, if it is known
 }
 
 type sample struct {
@@ -132,7 +120,7 @@ func (c *Classes) AddSample(class SampledClass, hash uint64) {
 // Add takes in a class. Other tasks may have seen other documents of the same class.
 func (c *Classes) Add(class Class) {
 	if c.byDigest == nil {
-		c.byDigest = map[uint64]AuditedClass{}
+		c.byDigest, c.own = map[uint64]AuditedClass{}, map[SampledClass]AuditedClass{}
 	}
 	if at, known := c.byDigest[class.Digest]; known {
 		c.list[at].merge(class)
@@ -143,23 +131,10 @@ func (c *Classes) Add(class Class) {
 	class.Partners, class.Apart = slices.Clone(class.Partners), slices.Clone(class.Apart)
 	c.list = append(c.list, class)
 	for _, partner := range class.Partners {
-		if !partner.isSame() {
-			continue
+		if partner.isSame() {
+			c.own[partner.Class()] = at
 		}
-		for int(partner.Class()) >= len(c.own) {
-			c.own = append(c.own, ownClass{})
-		}
-		c.own[partner.Class()] = ownClass{at, true}
 	}
-}
-
-// classOf returns the audited class that equals a partner, if it is known.
-func (c *Classes) classOf(p Partner) (class AuditedClass, isKnown bool) {
-	if int(p.Class()) >= len(c.own) {
-		return 0, false
-	}
-	own := c.own[p.Class()]
-	return own.class, own.isKnown
 }
 
 // Drawing draws a sample of documents. It keeps the documents with the smallest hashes as long as they fit.
@@ -190,8 +165,7 @@ func NewDrawing(mostDocuments, mostElements int) *Drawing {
 	return &Drawing{mostDocuments: mostDocuments, mostElements: mostElements, sets: map[Equals][]uint64{}}
 }
 
-// Add takes in a document and its [DocumentHash]. Set returns its elements in ascending order. Add calls it only for the first of
-// equal documents.
+// Add takes in a document and its hash. Set returns its elements in ascending order, for the first of equal documents.
 func (d *Drawing) Add(hash uint64, ref docref.Ref, equals Equals, set func() []uint64) {
 	one := drawn{hash, ref, equals}
 	if n := len(d.documents); d.isCut && n > 0 && inOrder(one, d.documents[0]) > 0 {
@@ -233,8 +207,7 @@ func (d *Drawing) cut(most int) {
 
 // Sample is a finished Drawing.
 type Sample struct {
-	// Documents are the sampled documents, ordered by Hashes, by which they were chosen. Classes has the class of equal documents
-	// that each of them belongs to.
+	// Documents are the sampled documents, ordered by Hashes, and Classes the classes of equal ones that they are in.
 	Documents []docref.Ref
 	Hashes    []uint64
 	Classes   []SampledClass
@@ -247,7 +220,6 @@ type Sample struct {
 	Cut bool
 }
 
-// Finish returns the sample.
 func (d *Drawing) Finish() Sample {
 	d.cut(d.mostDocuments)
 	slices.SortFunc(d.documents, inOrder)
@@ -267,7 +239,6 @@ func (d *Drawing) Finish() Sample {
 	return s
 }
 
-// Has reports whether a document of the input is in the sample, given its hash.
 func (s *Sample) Has(hash uint64, ref docref.Ref) bool {
 	n := len(s.Documents)
 	return n > 0 && inOrder(drawn{hash: hash, ref: ref}, drawn{hash: s.Hashes[n-1], ref: s.Documents[n-1]}) <= 0
@@ -329,5 +300,4 @@ func (s *Sample) Fit(threshold, documents float64, budget Budget) {
 	}
 }
 
-// share returns the share of all hashes below the limit.
 func share(limit uint64) float64 { return float64(limit) / (1 << hashBits) }

@@ -39,8 +39,7 @@ const wide = 0.1
 
 // Scope says what an audit looked at.
 type Scope struct {
-	// AllSampled says that every document with words was sampled. AllProbed says that every document was
-	// looked at as a partner.
+	// AllSampled says that every document with words was sampled, AllProbed that every one was looked at as a partner.
 	AllSampled, AllProbed bool
 }
 
@@ -62,30 +61,29 @@ const groups = 256
 
 // Estimate sums up what was seen. Joined reports whether two documents are in one component.
 func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope Scope) Result {
-	sampled := make([]tally, len(c.own)) // one document of each sampled class
-	samples := make([]int64, len(c.own))
+	sampled := map[SampledClass]tally{} // one document of each sampled class
+	samples := map[SampledClass]int64{}
 	for _, s := range c.samples {
-		if int(s.class) < len(samples) {
-			samples[s.class]++
-		}
+		samples[s.class]++
 	}
 	e := estimate{scope: scope}
 	for at := range AuditedClass(len(c.list)) {
 		class := &c.list[at]
 		var seen tally // seen from the audited class
 		for i := range class.Partners {
-			partner := class.Partners[i]
-			t := c.tally(at, i, l, joined)
-			sampled[partner.Class()].add(t, 1)
-			seen.add(t, samples[partner.Class()])
+			partner, t := class.Partners[i].Class(), c.tally(at, i, l, joined)
+			one := sampled[partner]
+			one.add(t, 1)
+			sampled[partner] = one
+			seen.add(t, samples[partner])
 		}
 		e.probed.deal(class.Digest, seen, class.Inputs+class.References)
 	}
 	for _, s := range c.samples {
-		if int(s.class) >= len(sampled) || sampled[s.class].weight == 0 {
+		t := sampled[s.class]
+		if t.weight == 0 {
 			continue
 		}
-		t := sampled[s.class]
 		e.partnered++
 		e.listed.see(t.listed, t.weight)
 		e.together.see(t.together, t.weight)
@@ -100,7 +98,7 @@ func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope 
 func (c *Classes) tally(at AuditedClass, number int, l *Listing, joined func(a, b docref.Ref) bool) tally {
 	class := &c.list[at]
 	partner := class.Partners[number]
-	own, isKnown := c.classOf(partner)
+	own, isKnown := c.own[partner.Class()]
 	if !isKnown {
 		return tally{}
 	}
@@ -130,7 +128,6 @@ func (c *Classes) tally(at AuditedClass, number int, l *Listing, joined func(a, 
 	return t
 }
 
-// dealt holds the counts for the documents of each group.
 type dealt [groups]tally
 
 // deal spreads the sum of a number of equal documents evenly over the groups.
@@ -184,10 +181,9 @@ const resamples = 1000
 // few is the number of documents that do not show how much they vary.
 const few = 5
 
-// interval returns the share of the pairs that were found, and the bounds of that share with a confidence of
-// 95 %. It uses the bootstrap by document (Efron and Tibshirani, An introduction to the bootstrap, 1993),
-// because the pairs of one document are found or missed together. Documents are dealt to groups, and groups
-// are drawn in their place.
+// interval returns the share of the pairs that were found, and the bounds of that share with a confidence of 95 %. It
+// uses the bootstrap by document (Efron and Tibshirani, An introduction to the bootstrap, 1993), because the pairs of
+// one document are found or missed together. Documents are dealt to groups, and groups are drawn in their place.
 //
 // The bootstrap knows only what the sample shows. By the rule of three it shows no document of a kind that is
 // rarer than three in the sample, such as the pivot of a hot group, whose pairs are all listed, while others have
@@ -337,25 +333,14 @@ func (s Shares) Elements(all, memory int64) int {
 	return int(elements)
 }
 
-// Budget returns the bound of the comparisons.
 func (s Shares) Budget() Budget {
 	return Budget{Pairs: 1 << 18 * s.scale, Elements: 1 << 26 * s.scale}
 }
-
-// DocumentHash returns the hash that decides whether a document of the input is chosen: it is if the hash is below the
-// [Limit] of a share. It depends on the name of the file, given by a hash, and the position there, so that files which come or go do not
-// change it.
-func DocumentHash(name uint64, position int64) uint64 { return Hash(name ^ uint64(position)) }
-
-// ReferenceHash returns the same of a document of the reference. Equal ones are chosen together, since only the first of them can
-// be in a pair of the job.
-func ReferenceHash(digest uint64) uint64 { return Hash(digest) }
 
 // Listing notes which audited pairs of classes are joined by a verified edge. Edges pass by one at a time and
 // are not kept. An edge names only one document of a class of equal documents. The star that joins equal
 // documents says which document that is.
 type Listing struct {
-	// HasSides says that documents have sides.
 	HasSides bool
 
 	refs    graphs.Numbering[uint32] // of documents of audited classes
@@ -367,7 +352,6 @@ type Listing struct {
 
 const filterBits = 1 << 20
 
-// NewListing returns a Listing of the pairs that the classes form.
 func NewListing(c *Classes) *Listing {
 	l := &Listing{filter: make([]uint64, filterBits/64)}
 	for at := range AuditedClass(len(c.list)) {
@@ -381,7 +365,7 @@ func NewListing(c *Classes) *Listing {
 			l.name(class.Reference, at)
 		}
 		for _, partner := range class.Partners {
-			if other, ok := c.classOf(partner); ok && !partner.isSame() {
+			if other, ok := c.own[partner.Class()]; ok && !partner.isSame() {
 				l.pairs.Add(pairKey(at, other))
 			}
 		}
@@ -402,7 +386,6 @@ func (l *Listing) name(ref docref.Ref, class AuditedClass) {
 	}
 }
 
-// Class returns the audited class that a document is known to be in.
 func (l *Listing) Class(ref docref.Ref) (class AuditedClass, known bool) {
 	hash := Hash(uint64(ref))
 	if l.filter[hash%filterBits/64]>>(hash%64)&1 == 0 {
@@ -430,14 +413,12 @@ func (l *Listing) Star(representatives []docref.Ref, others []docref.Ref) {
 	}
 }
 
-// Edge takes in a verified edge between documents of two audited classes.
 func (l *Listing) Edge(a, b AuditedClass) {
 	if number, audited := l.pairs.Find(pairKey(a, b)); audited {
 		l.joined[number] = true
 	}
 }
 
-// isListed reports whether an edge has joined two classes of c.
 func (l *Listing) isListed(a, b AuditedClass) bool {
 	number, audited := l.pairs.Find(pairKey(a, b))
 	return audited && l.joined[number]

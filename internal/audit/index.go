@@ -42,8 +42,7 @@ func NewIndex(threshold float64, sets [][]uint64) *Index {
 	return x
 }
 
-// count fills in filter and counts. The filter has at least eight bits an element. So it stops most elements
-// that no set has.
+// count fills in filter and counts. The filter has at least 8 bits an element: it stops most others.
 func (x *Index) count(sets [][]uint64, elements int) {
 	size := 1 << bits.Len(uint(max(elements, 1<<10)-1))
 	x.filter, x.counts = make([]uint64, size/8), make([]uint8, size)
@@ -99,7 +98,6 @@ type Probe struct {
 	touched []SampledClass
 }
 
-// NewProbe returns a Probe of the index.
 func (x *Index) NewProbe() *Probe { return &Probe{index: x, seen: make([]bool, len(x.sizes))} }
 
 // filtered returns the elements that the filter knows. It returns none if the unknown elements alone fill the
@@ -147,8 +145,7 @@ func (p *Probe) prefix(set []uint64) []uint64 {
 	for _, element := range known {
 		histogram[counts[element&mask]]++
 	}
-	// The prefix takes all elements whose count is below the limit. Elements at the limit fill the room that
-	// is left.
+	// The prefix takes all elements whose count is below the limit. Elements at the limit fill the room that is left.
 	limit := 0
 	for ; room > histogram[limit]; limit++ {
 		room -= histogram[limit]

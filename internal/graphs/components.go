@@ -26,7 +26,6 @@ type Part struct {
 	Origins []Origin
 }
 
-// Origin is a node of a part.
 type Origin struct {
 	Part uint32
 	Node Node
@@ -56,7 +55,6 @@ func (p *Part) Add(ref docref.Ref, weight uint32) Node {
 // their order. A node takes four bytes.
 type Forest[N ~uint32] []N
 
-// NewForest returns n nodes, each alone.
 func NewForest[N ~uint32](n int) Forest[N] {
 	f := make(Forest[N], n)
 	for i := range f {
@@ -74,7 +72,6 @@ func (f Forest[N]) Find(x N) N {
 	return x
 }
 
-// Union joins the trees of a and b.
 func (f Forest[N]) Union(a, b N) {
 	a, b = f.Find(a), f.Find(b)
 	if a < b {
@@ -127,7 +124,6 @@ func (l Location) MeetingPlace(other Location, stride Place) Place {
 // Pack packs a location, without its block, into a word.
 func (l Location) Pack() uint64 { return uint64(l.First) | uint64(l.Blocks)<<32 }
 
-// UnpackLocation returns what [Location.Pack] has packed.
 func UnpackLocation(word uint64) Location {
 	return Location{First: Place(word), Blocks: uint16(word >> 32)}
 }
@@ -150,7 +146,6 @@ type Packer struct {
 // NewPacker returns a packer for places of that capacity, at least 1.
 func NewPacker(capacity int64) *Packer { return &Packer{capacity: max(capacity, 1)} }
 
-// Places returns how many places there are so far.
 func (p *Packer) Places() int { return int(p.places) }
 
 // Pack returns the location of the documents of the next component, except for their blocks.
@@ -172,8 +167,7 @@ func (p *Packer) Pack(weight int64) (Location, error) {
 	return Location{First: first, Blocks: uint16(blocks)}, nil
 }
 
-// Block returns the block of a document. Before is the weight of the earlier documents of its component, total the weight of
-// all.
+// Block returns the block of a document, given the weight of the earlier documents of its component, and of all.
 func (p *Packer) Block(before, total int64) uint16 {
 	return uint16(before / blockCapacity(total, p.capacity))
 }
@@ -185,7 +179,6 @@ func blockCapacity(weight, capacity int64) int64 {
 	return max(capacity/2, min(2*capacity, weight/8), weight/(maxBlocks-1)+1)
 }
 
-// Sized is a document and the number of its distinct shingles.
 type Sized struct {
 	Ref  docref.Ref
 	Size uint32

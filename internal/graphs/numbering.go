@@ -2,6 +2,7 @@ package graphs
 
 import (
 	"cmp"
+	"iter"
 	"math/bits"
 	"slices"
 )
@@ -16,14 +17,12 @@ type Numbering[N ~uint8 | ~uint16 | ~uint32] struct {
 	shift int
 }
 
-// Reset empties the set and keeps its memory.
 func (s *Numbering[N]) Reset() {
 	clear(s.slots)
 	s.Keys = s.Keys[:0]
 }
 
-// Add returns the number of a key, and whether the key is new. It panics with [ErrFull] if there is no number for a new
-// key.
+// Add returns the number of a key, and whether the key is new. It panics with [ErrFull] if no number is left.
 func (s *Numbering[N]) Add(key uint64) (number N, isNew bool) {
 	if 3*len(s.Keys) >= 2*len(s.slots) {
 		s.grow()
@@ -38,7 +37,6 @@ func (s *Numbering[N]) Add(key uint64) (number N, isNew bool) {
 	return number, true
 }
 
-// Find returns the number of a key, if it has one.
 func (s *Numbering[N]) Find(key uint64) (number N, found bool) {
 	if len(s.slots) == 0 {
 		return 0, false
@@ -57,13 +55,11 @@ func (s *Numbering[N]) find(key uint64) (at int, found bool) {
 	}
 }
 
-// start returns the slot at which the search for a key starts.
 func (s *Numbering[N]) start(key uint64) int {
 	key ^= key >> 32
 	return int(key * 0x9e3779b97f4a7c15 >> s.shift)
 }
 
-// grow doubles the number of slots.
 func (s *Numbering[N]) grow() {
 	size := max(2*len(s.slots), 1<<10)
 	s.slots = make([]uint32, size)
@@ -85,10 +81,9 @@ const (
 	small = 256
 )
 
-// RadixSort orders records by key, ascending and stable. It takes digits of 11 bits
-// from the least significant end and skips those in which all keys agree. Records that are in
-// order stay as they are. The result is in the returned slice, which is records or scratch;
-// scratch must be as long as records.
+// RadixSort orders records by key, ascending and stable. It takes digits of 11 bits from the least significant end and
+// skips those in which all keys agree. Records that are in order stay as they are. The result is in the returned slice,
+// which is records or scratch; scratch must be as long as records.
 func RadixSort[T any](records, scratch []T, key func(*T) uint64) []T {
 	if len(records) < small {
 		slices.SortStableFunc(records, func(a, b T) int { return cmp.Compare(key(&a), key(&b)) })
@@ -127,4 +122,20 @@ func RadixSort[T any](records, scratch []T, key func(*T) uint64) []T {
 		records, scratch = scratch, records
 	}
 	return records
+}
+
+// Runs yields the runs of neighbours in a list that are the same as the first one of the run.
+func Runs[T any](list []T, same func(first, other *T) bool) iter.Seq[[]T] {
+	return func(yield func([]T) bool) {
+		for len(list) > 0 {
+			n := 1
+			for n < len(list) && same(&list[0], &list[n]) {
+				n++
+			}
+			run := list[:n]
+			if list = list[n:]; !yield(run) {
+				return
+			}
+		}
+	}
 }

@@ -12,8 +12,7 @@ const (
 	// gets less by the square of their number: 100,000 sets that are like none take some 5 microseconds each.
 	comparisons = 1 << 24
 	manySets    = 1 << 15
-	// mostElements bounds the elements of all pivots together. An element takes 8 bytes; all pivots and their index
-	// take some 100 MB.
+	// mostElements bounds the elements of all pivots together, at 8 bytes each: with the index they take some 100 MB.
 	mostElements = 1 << 22
 	// mostSeen is the largest number of shared elements that is told from larger ones.
 	mostSeen = 255
@@ -24,7 +23,6 @@ const (
 // Pivot is the index of a pivot, from 0.
 type Pivot uint32
 
-// NoPivot stands for no pivot.
 const NoPivot = ^Pivot(0)
 
 // Pivots holds the pivots and finds the pivots that may be like another set. It is an inverted index with the prefix
@@ -54,19 +52,13 @@ type Pivots struct {
 // threshold. Prefix returns a number of elements for a set of n. If that many first elements of two sets, in ascending
 // order, have none in common, the sets are not alike.
 func NewPivots(sets int, threshold float64, prefix func(n int) int) *Pivots {
-	return &Pivots{threshold: threshold, prefix: prefix, bound: boundOf(sets), held: new(int), full: map[[3]Pivot]uint32{}}
-}
-
-// boundOf returns the largest number of pivots that one of the given number of sets is compared with.
-func boundOf(sets int) int {
 	bound := comparisons / max(sets, 1)
 	if sets > manySets {
 		bound = bound * manySets / sets
 	}
-	return max(fewCompared, bound)
+	return (&Pivots{threshold: threshold, prefix: prefix, bound: max(fewCompared, bound), held: new(int)}).Beside()
 }
 
-// Bound returns the largest number of pivots that a set is compared with.
 func (x *Pivots) Bound() int { return x.bound }
 
 // Beside returns an empty index like x, for other pivots of the same sets. Both share the room for elements.
@@ -114,7 +106,6 @@ func (x *Pivots) join(list uint32) {
 	}
 }
 
-// Set returns the set of a pivot.
 func (x *Pivots) Set(pivot Pivot) []uint64 { return x.sets[pivot] }
 
 // Candidates returns pivots that may be like a set. They are complete if no other set that was to be a pivot may be like

@@ -11,14 +11,12 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Edge is a verified edge between two documents. N is how it names them: by node of a part, then by number in an output
-// shard.
+// Edge is a verified edge between two documents, named by node of a part, then by number in an output shard.
 type Edge[N graphs.Node | Number] struct {
 	A, B N
 	Score
 }
 
-// Score says how alike the documents of an edge are.
 type Score struct {
 	// Shared and Total count shingles; their quotient is the similarity. For an estimate they count the smallest hashes
 	// of the union instead. Total has marks.
@@ -38,12 +36,10 @@ const (
 	marks = estimateMark | hammingMark | HotGroupMark
 )
 
-// HammingScore returns the score of two fingerprints of the given number of bits that differ in distance bits.
 func HammingScore(distance, bits int) Score {
 	return Score{Shared: uint32(bits - distance), Total: uint32(bits) | hammingMark}
 }
 
-// NewScore returns the score of two sets, given the number of their shared shingles and of the shingles in their union.
 func NewScore(shared, union int, isEstimate bool) Score {
 	s := Score{Shared: uint32(shared), Total: uint32(union)}
 	if isEstimate {
@@ -52,10 +48,8 @@ func NewScore(shared, union int, isEstimate bool) Score {
 	return s
 }
 
-// Union returns the number of shingles that are in either document.
 func (s Score) Union() uint32 { return s.Total &^ marks }
 
-// Estimate reports whether the similarity is an estimate.
 func (s Score) Estimate() bool { return s.Total&estimateMark != 0 }
 
 // Hamming returns the Hamming distance of the fingerprints, if the score rests on it.
@@ -79,7 +73,6 @@ func (s Score) Identical() bool {
 	return s.Shared == s.Total&^(hammingMark|HotGroupMark) && s.WholeShared == s.WholeTotal
 }
 
-// HotGroup reports whether the edge joins a document of a hot group to a pivot.
 func (s Score) HotGroup() bool { return s.Total&HotGroupMark != 0 }
 
 // wholeMark, a bit of Shared in a packed edge, says that the figures of all shingles follow. It is free, since marks
@@ -93,7 +86,6 @@ func sizeOf(s Score) int {
 	return EdgeSize + 8
 }
 
-// WriteEdge writes an edge, as a record of a kind.
 func WriteEdge[N graphs.Node | Number](run *runfile.Writer, kind runfile.Kind, shard int, e Edge[N]) error {
 	b, err := run.Record(kind, shard, sizeOf(e.Score))
 	if err == nil {
@@ -115,7 +107,6 @@ func PutEdge[N graphs.Node | Number](b []byte, e Edge[N]) {
 	}
 }
 
-// GetEdge reads an edge.
 func GetEdge[N graphs.Node | Number](b []byte) Edge[N] {
 	shared := binary.LittleEndian.Uint32(b[8:])
 	e := Edge[N]{
@@ -128,7 +119,6 @@ func GetEdge[N graphs.Node | Number](b []byte) Edge[N] {
 	return e
 }
 
-// NextEdge reads an edge, and returns the bytes of the next ones.
 func NextEdge[N graphs.Node | Number](b []byte) (e Edge[N], rest []byte) {
 	e = GetEdge[N](b)
 	return e, b[sizeOf(e.Score):]
@@ -186,7 +176,6 @@ func SortEdges(store *paged.Store, each func(visit func(Edge[Number])) error) (*
 	return edges, nil
 }
 
-// edgeOrder orders edges by A, then B.
 func edgeOrder(e *Edge[Number]) uint64 { return uint64(e.A)<<32 | uint64(e.B) }
 
 // dealEdges fills the list with the edges that each visits, sorted. A cluster may have millions of edges. So they are
@@ -215,7 +204,6 @@ func dealEdges(edges []Edge[Number], counts []int, each func(visit func(Edge[Num
 	return nil
 }
 
-// mergeEdges fills the list with the edges that each visits, and sorts it in runs.
 func mergeEdges(
 	edges *paged.List[int, Edge[Number]], each func(visit func(Edge[Number])) error,
 ) (*paged.List[int, Edge[Number]], error) {
@@ -235,8 +223,7 @@ func mergeEdges(
 	}, func(a, b Edge[Number]) int { return cmp.Compare(edgeOrder(&a), edgeOrder(&b)) })
 }
 
-// EachEdge returns a function that visits the edges of an output shard, in the order of the pieces, each time that it
-// is called.
+// EachEdge returns a function that visits the edges of an output shard, each time in the order of the pieces.
 func EachEdge(reader *runfile.Reader, pieces []runfile.Piece) (each func(visit func(Edge[Number])) error, err error) {
 	packed, err := eachPacked(reader, pieces, ShardEdges)
 	return func(visit func(Edge[Number])) error {
@@ -256,13 +243,7 @@ func eachPacked(
 	reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind,
 ) (each func(visit func(packed []byte)) error, err error) {
 	var buffer []byte
-	size := int64(0)
-	for _, piece := range pieces {
-		if piece.Kind == kind {
-			size += piece.Length
-		}
-	}
-	if size <= heldBytes {
+	if runfile.SizeOf(pieces, kind) <= heldBytes {
 		buffer, err = reader.ReadKind(nil, pieces, kind)
 		return func(visit func([]byte)) error {
 			visit(buffer)
@@ -319,7 +300,6 @@ type Span[N graphs.Node | Number] struct {
 	Rarity uint32
 }
 
-// PutSpan packs a span.
 func PutSpan[N graphs.Node | Number](b []byte, s Span[N]) {
 	fields := [...]uint32{uint32(s.A), uint32(s.B), s.StartA, s.EndA, s.StartB, s.EndB, s.Words, s.More, s.Rarity}
 	for i, field := range fields {
@@ -327,7 +307,6 @@ func PutSpan[N graphs.Node | Number](b []byte, s Span[N]) {
 	}
 }
 
-// GetSpan reads a span.
 func GetSpan[N graphs.Node | Number](b []byte) Span[N] {
 	field := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
 	return Span[N]{

@@ -8,8 +8,7 @@ import (
 // LastingKeySize is the size of the record of a short key, in bytes.
 const LastingKeySize = 4
 
-// KeptPair is a pair with the passages that its documents have in common, as the next run of a scheduled job is to know
-// it.
+// KeptPair is a pair with the passages that its documents have in common, for the next run of a scheduled job.
 type KeptPair struct {
 	// A and B are the documents by the numbers that their files have in the run that found the pair.
 	A, B docref.Ref

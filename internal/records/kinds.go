@@ -34,7 +34,7 @@ const (
 	Spans           runfile.Kind = 27 // passages that the pairs of a part have in common, by part
 	ShardSpans      runfile.Kind = 28 // the same, by output shard
 	HotGroupMembers runfile.Kind = 29 // documents of dense groups, by range of keys
-	HotGroups       runfile.Kind = 30 // numbers of documents in hot groups, by place
+	HotGroups       runfile.Kind = 30 // number of documents in the hot groups of a place (uint32), by place
 	Stars           runfile.Kind = 31 // documents that are like one pivot, by hot group
 	Unchecked       runfile.Kind = 32 // pivots that were not compared with all others, by split
 	Blocks          runfile.Kind = 33 // a mark of each block, by place

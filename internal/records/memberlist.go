@@ -105,7 +105,6 @@ func readMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.St
 	return m, nil
 }
 
-// read takes in the first of some packed documents.
 func (m *MemberList) read(b []byte) {
 	flags, behind := binary.LittleEndian.Uint32(b[28:]), MemberHeader+int(binary.LittleEndian.Uint32(b[32:]))
 	of := Member{
@@ -176,7 +175,6 @@ func (m member) leastPriority() preference.Priority {
 // Lowest returns the number of the first document in the records of the shard.
 func (m *MemberList) Lowest() Number { return m.lowest }
 
-// Len returns the number of documents.
 func (m *MemberList) Len() int { return m.list.Len() }
 
 // Ref returns the name of document i inside the job.
@@ -185,20 +183,16 @@ func (m *MemberList) Ref(i Number) docref.Ref { return m.list.At(i).ref }
 // First returns the first document of the cluster of document i, and SetFirst changes it.
 func (m *MemberList) First(i Number) Number { return m.list.At(i).first }
 
-// SetFirst puts document i into the cluster of another one.
 func (m *MemberList) SetFirst(i, first Number) {
 	of := m.list.At(i)
 	of.first = first
 	m.list.Set(i, of)
 }
 
-// Size returns the number of distinct shingles of document i.
 func (m *MemberList) Size(i Number) uint32 { return m.list.At(i).size }
 
-// Source returns the source of document i.
 func (m *MemberList) Source(i Number) sources.Number { return m.list.At(i).source }
 
-// Ranked returns document i with its priority.
 func (m *MemberList) Ranked(i Number) preference.Ranked {
 	if m.priorities == nil {
 		return preference.Ranked{Ref: m.list.At(i).ref, Priority: m.list.At(i).leastPriority()}
@@ -243,5 +237,4 @@ func (m *MemberList) Digest(i Number) digest.Digest {
 // Err returns the first fault of the file of texts. What a document was called after that is not to be relied on.
 func (m *MemberList) Err() error { return m.texts.err }
 
-// Close removes the file of texts, if there is one.
 func (m *MemberList) Close() { m.texts.close() }

@@ -2,9 +2,7 @@ package records
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
-	"slices"
 	"strings"
 
 	"mirrorbeam.dev/internal/graphs"
@@ -38,24 +36,20 @@ type Position struct {
 	Number Number
 }
 
-// Put packs a position.
 func (p Position) Put(b []byte) {
 	binary.LittleEndian.PutUint32(b, uint32(p.Shard))
 	binary.LittleEndian.PutUint32(b[4:], uint32(p.Number))
 }
 
-// GetPosition reads a position.
 func GetPosition(b []byte) Position {
 	return Position{OutputShard(binary.LittleEndian.Uint32(b)), Number(binary.LittleEndian.Uint32(b[4:]))}
 }
 
-// PutNodePosition packs the position of a node.
 func PutNodePosition(b []byte, node graphs.Node, p Position) {
 	binary.LittleEndian.PutUint32(b, uint32(node))
 	p.Put(b[4:])
 }
 
-// GetNodePosition reads the position of a node.
 func GetNodePosition(b []byte) Position { return GetPosition(b[4:]) }
 
 // MemberHeader is the size of a member's record without its id: number, number of the first document of its cluster,
@@ -78,7 +72,6 @@ const (
 	sourceShift = 8
 )
 
-// FlagsOf returns the flags of a member, and its source.
 func FlagsOf(repeated, unchecked bool, source sources.Number) (flags uint32) {
 	flags = uint32(source) << sourceShift
 	if repeated {
@@ -187,7 +180,6 @@ func memberSize(b []byte) int {
 	return size
 }
 
-// ReadRefs returns a set of documents.
 func ReadRefs(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind) (map[docref.Ref]bool, error) {
 	packed, err := reader.ReadKind(nil, pieces, kind)
 	if err != nil {
@@ -200,7 +192,6 @@ func ReadRefs(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind)
 	return refs, nil
 }
 
-// Annotation is what a job has found out about a document of a cluster.
 type Annotation struct {
 	Ref docref.Ref
 	// Cluster and KeptID are names of documents, as rows write them: the first of its cluster, and the one that is kept
@@ -211,42 +202,32 @@ type Annotation struct {
 	Kept bool
 }
 
-// Annotations are the annotations of the documents of a split.
 type Annotations struct {
 	packed []byte
-	places []annotationPlace // by ref
+	at     map[docref.Ref]int // where in packed the annotation of a document is
 }
 
-// annotationPlace says where in packed the annotation of a document is.
-type annotationPlace struct {
-	ref docref.Ref
-	at  int
-}
-
-// ReadAnnotations reads the annotations of a split.
 func ReadAnnotations(reader *runfile.Reader, pieces []runfile.Piece) (a Annotations, err error) {
 	if a.packed, err = reader.ReadKind(nil, pieces, AnnotatedDocuments); err != nil {
 		return a, err
 	}
+	a.at = map[docref.Ref]int{}
 	for rest := a.packed; len(rest) > 0; {
 		at := len(a.packed) - len(rest)
 		var one Annotation
 		one, rest = Next[Annotation](rest)
-		a.places = append(a.places, annotationPlace{one.Ref, at})
+		a.at[one.Ref] = at
 	}
-	slices.SortFunc(a.places, func(a, b annotationPlace) int { return cmp.Compare(a.ref, b.ref) })
 	return a, nil
 }
 
 // Of returns the annotation of a document. It is false for a document outside of clusters.
 func (a Annotations) Of(ref docref.Ref) (Annotation, bool) {
-	i, found := slices.BinarySearchFunc(a.places, ref, func(p annotationPlace, ref docref.Ref) int {
-		return cmp.Compare(p.ref, ref)
-	})
+	at, found := a.at[ref]
 	if !found {
 		return Annotation{}, false
 	}
-	one, _ := Next[Annotation](a.packed[a.places[i].at:])
+	one, _ := Next[Annotation](a.packed[at:])
 	return one, true
 }
 
@@ -258,7 +239,6 @@ type KnownDocument struct {
 	// Side is the hash of that in which it differs from these, 0 if it is compared with all.
 	Side uint64
 	Ref  docref.Ref
-	// Size is the number of its distinct shingles.
 	Size uint32
 	// Keyed says that this run makes keys of it.
 	Keyed bool

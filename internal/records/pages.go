@@ -29,7 +29,6 @@ type Page struct {
 	Address []byte
 }
 
-// SplitPage is a page in the order of documents.
 type SplitPage struct {
 	Ref docref.Ref
 	Page
@@ -38,27 +37,21 @@ type SplitPage struct {
 // ShardPage is a page at its output shard.
 type ShardPage struct {
 	Number Number
-	// Size is the number of distinct shingles of the document.
-	Size uint32
+	Size   uint32
 	Page
 }
 
-// MarkupSize is the size of a sketch of markup.
 const MarkupSize = 32
 
 // ReadShardPages returns the pages of an output shard, in no order.
 func ReadShardPages(reader *runfile.Reader, pieces []runfile.Piece) ([]ShardPage, error) {
 	packed, err := reader.ReadKind(nil, pieces, ShardPages)
-	if err != nil {
-		return nil, err
-	}
-	return slices.Collect(All[ShardPage](packed)), nil
+	return slices.Collect(All[ShardPage](packed)), err
 }
 
 // Text is a document as a pipeline passes it on: its id, and the text that is compared.
 type Text struct{ ID, Text string }
 
-// TraceSize is the size of a [Trace] in bytes.
 const TraceSize = 32
 
 // Trace is a sketch of the text of a page, by which a later run knows the page again, even if some of its text has
@@ -102,10 +95,8 @@ func (t *Trace) Similarity(other *Trace) float64 {
 // Traces are traces of different pages, ascending: a sample that the order of the pages does not change.
 type Traces []Trace
 
-// mostTraces is how many traces there are of the pages that two sites have in common.
 const mostTraces = 16
 
-// Add adds a trace if it is among the smallest.
 func (s *Traces) Add(t *Trace) {
 	at, found := slices.BinarySearchFunc(*s, *t, func(a, b Trace) int { return bytes.Compare(a[:], b[:]) })
 	if at < mostTraces && !found {

@@ -9,8 +9,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Place is where a passage begins: its document, and the number of its first unit there. A unit is a word, a line, a
-// paragraph or a sentence.
+// Place is where a passage begins: its document and unit there, a word, line, paragraph or sentence.
 type Place struct {
 	Ref docref.Ref
 	At  int64
@@ -26,7 +25,6 @@ func (p Place) ClearOf(earlier Place, units int64) bool {
 // each kind and shard.
 type Places struct{ last Place }
 
-// Append packs the next place.
 func (p *Places) Append(b []byte, next Place) []byte {
 	if next.Ref == p.last.Ref && next.At > p.last.At {
 		b = binary.AppendUvarint(b, uint64(next.At-p.last.At))
@@ -38,7 +36,6 @@ func (p *Places) Append(b []byte, next Place) []byte {
 	return b
 }
 
-// Next reads the next place, and returns the bytes behind it.
 func (p *Places) Next(b []byte) (Place, []byte) {
 	step, size := binary.Uvarint(b)
 	b = b[size:]
@@ -59,17 +56,13 @@ type Windows struct{ places Places }
 
 const mostWindow = 3*binary.MaxVarintLen64 + 12
 
-// Write writes the next passage to the range of its hash, one of some.
 func (w *Windows) Write(run *runfile.Writer, shard int, at Place, passage sketch.Run) error {
 	var packed [mostWindow]byte
 	b := binary.LittleEndian.AppendUint64(w.places.Append(packed[:0], at), passage.Hash)
 	b = binary.LittleEndian.AppendUint32(b, passage.Check)
-	to, err := run.Record(PassageHashes, shard, len(b))
-	copy(to, b)
-	return err
+	return WritePacked(run, PassageHashes, shard, b)
 }
 
-// Next reads the next passage, and returns the bytes behind it.
 func (w *Windows) Next(b []byte) (at Place, passage sketch.Run, rest []byte) {
 	at, b = w.places.Next(b)
 	return at, sketch.Run{Hash: binary.LittleEndian.Uint64(b), Check: binary.LittleEndian.Uint32(b[8:])}, b[12:]
@@ -91,7 +84,6 @@ func (r *Repeats) follows(next Repeat) bool {
 		next.At.At-next.First.At == r.last.At.At-r.last.First.At
 }
 
-// Write writes the next repeat to its split.
 func (r *Repeats) Write(run *runfile.Writer, split int, next Repeat) error {
 	var packed [2 * mostWindow]byte
 	b := r.places.Append(packed[:0], next.At)
@@ -102,12 +94,9 @@ func (r *Repeats) Write(run *runfile.Writer, split int, next Repeat) error {
 		b = binary.AppendUvarint(b, uint64(next.First.At))
 	}
 	r.last = next
-	to, err := run.Record(PassageRepeats, split, len(b))
-	copy(to, b)
-	return err
+	return WritePacked(run, PassageRepeats, split, b)
 }
 
-// Next reads the next repeat, and returns the bytes behind it.
 func (r *Repeats) Next(b []byte) (Repeat, []byte) {
 	var next Repeat
 	next.At, b = r.places.Next(b)
@@ -124,10 +113,8 @@ func (r *Repeats) Next(b []byte) (Repeat, []byte) {
 	return next, b
 }
 
-// Trim says what is cut from the text of a document.
 type Trim struct {
-	Ref docref.Ref
-	// Whole says that the whole document goes.
+	Ref   docref.Ref
 	Whole bool
 	// Cuts are in the order of the text.
 	Cuts []corpus.Cut

@@ -24,7 +24,6 @@ type NodeLocation struct {
 	Star StarNumber
 }
 
-// PutLocation packs the location of a node.
 func PutLocation(b []byte, node graphs.Node, l NodeLocation) {
 	binary.LittleEndian.PutUint32(b, uint32(node))
 	binary.LittleEndian.PutUint32(b[4:], uint32(l.First))
@@ -33,7 +32,6 @@ func PutLocation(b []byte, node graphs.Node, l NodeLocation) {
 	binary.LittleEndian.PutUint32(b[12:], uint32(l.Star))
 }
 
-// GetLocation reads the location of a node.
 func GetLocation(b []byte) NodeLocation {
 	return NodeLocation{graphs.Location{
 		First:  graphs.Place(binary.LittleEndian.Uint32(b[4:])),
@@ -62,8 +60,7 @@ func DecodeWanted(packed []byte) []Want {
 
 // PlacedSet is the set of a document at the place where it is wanted.
 type PlacedSet struct {
-	Ref docref.Ref
-	// Size is the number of distinct shingles of the document.
+	Ref  docref.Ref
 	Size uint32
 	// Priority, Scope and Side are as in its sketch block.
 	Priority    preference.Priority
@@ -136,10 +133,8 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 	}, packed[end:]
 }
 
-// PairSize is the size of a pair of documents: their refs.
 const PairSize = 2 * RefSize
 
-// WritePair writes a pair of documents, as a record of a kind.
 func WritePair(run *runfile.Writer, kind runfile.Kind, shard int, a, b docref.Ref) error {
 	record, err := run.Record(kind, shard, PairSize)
 	if err == nil {
@@ -149,10 +144,8 @@ func WritePair(run *runfile.Writer, kind runfile.Kind, shard int, a, b docref.Re
 	return err
 }
 
-// GetPair reads a pair of documents.
 func GetPair(record []byte) (a, b docref.Ref) { return GetRef(record), GetRef(record[RefSize:]) }
 
-// WritePart writes the nodes of a part of a graph.
 func WritePart(run *runfile.Writer, kind runfile.Kind, shard int, part graphs.Part) error {
 	for i, ref := range part.Refs {
 		if err := WriteNode(run, kind, shard, Node{Ref: ref, Weight: part.Weights[i], Parent: part.Parents[i]}); err != nil {
@@ -162,15 +155,13 @@ func WritePart(run *runfile.Writer, kind runfile.Kind, shard int, part graphs.Pa
 	return nil
 }
 
-// Node is the record of a node of a part of a graph. Parent is another node of the part to which it is joined, or the
-// node itself.
+// Node is the record of a node of a part of a graph. Parent is a node to which it is joined, or the node itself.
 type Node struct {
 	Ref    docref.Ref
 	Weight uint32
 	Parent graphs.Node
 }
 
-// WriteNode writes a node.
 func WriteNode(run *runfile.Writer, kind runfile.Kind, shard int, n Node) error {
 	b, err := run.Record(kind, shard, NodeSize)
 	if err == nil {
@@ -200,8 +191,7 @@ func DecodePart(part graphs.Part, nodes []byte) graphs.Part {
 // GetNode reads the number of the node with which a record about a node begins.
 func GetNode(b []byte) graphs.Node { return graphs.Node(binary.LittleEndian.Uint32(b)) }
 
-// OrderByNode orders records of that size by the nodes with which they begin. There must be one for each node of a
-// part.
+// OrderByNode orders records of that size by the node with which each begins. Each node of a part must have one.
 func OrderByNode(packed []byte, size int) {
 	swap := make([]byte, size)
 	for at := 0; at < len(packed); at += size {

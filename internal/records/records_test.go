@@ -143,7 +143,6 @@ func TestPlaces(t *testing.T) {
 		WriteSet(w, Want{Ref: 1 << 63, Place: place}, &block, 1, second),
 		WriteSet(w, Want{Ref: 1 << 63, Place: place}, &block, 1, slices.Concat(second, first)),
 		WritePair(w, PlacePairs, int(place), 1<<63|1, 2),
-		WriteHotGroups(w, place, 1<<31|7),
 		WritePair(w, Stars, int(place), 1<<63|3, 4),
 	} {
 		if err != nil {
@@ -167,9 +166,6 @@ func TestPlaces(t *testing.T) {
 	}
 	if a, b := GetPair(read(PlacePairs)); a != 1<<63|1 || b != 2 {
 		t.Errorf("pair %d, %d", a, b)
-	}
-	if got := HotGroupDocuments(read(HotGroups)); got != 1<<31|7 || HotGroupDocuments(nil) != 0 {
-		t.Errorf("%d documents of heaps", got)
 	}
 	if document, pivot := GetPair(read(Stars)); document != 1<<63|3 || pivot != 4 {
 		t.Errorf("document %d is like pivot %d", document, pivot)

@@ -8,7 +8,7 @@ import (
 // AuditDocument is a document that is sampled for the audit. Its set is packed.
 type AuditDocument struct {
 	Ref         docref.Ref
-	Hash        uint64 // by which it is chosen, see [audit.DocumentHash]
+	Hash        uint64 // by which it is chosen, see [documents.AuditHashes]
 	Digest      uint64 // the first word of its digest
 	Scope, Side uint64
 	Set         []byte
@@ -20,6 +20,8 @@ func AppendAuditDocument(b []byte, d AuditDocument, set []uint64) []byte {
 	return Append(b, &d)
 }
 
-// SampledSize is the size of the record of a sampled document: the hash that has chosen it, and the number of its
-// class.
-const SampledSize = 8 + 4
+// Sampled is a document of the sample: the hash by which it was chosen, and the number of its class.
+type Sampled struct {
+	Hash  uint64
+	Class uint32
+}

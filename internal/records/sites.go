@@ -19,7 +19,6 @@ type SiteCount struct {
 	Name        string
 }
 
-// Add adds the pages that another count has of the same site.
 func (c *SiteCount) Add(other SiteCount) {
 	c.Pages += other.Pages
 	c.Text += other.Text
@@ -44,8 +43,7 @@ type SiteSum struct {
 	Alike int64
 }
 
-// Link is what a site has in common with another. Its pages are those that the other site has, too, each once if there
-// are equal ones.
+// Link is what a site has in common with another. Its pages are the ones that the other site has too, each once.
 type Link struct {
 	Site, Other  uint64
 	Pages, Text  int64
@@ -88,7 +86,6 @@ func (e Example) compare(other Example) int {
 // Examples are the best examples, the best first.
 type Examples []Example
 
-// mostExamples is how many examples there are of two sites.
 const mostExamples = 3
 
 // Wants reports whether an example of that weight might be among the best.
@@ -96,7 +93,6 @@ func (e Examples) Wants(weight int64) bool {
 	return len(e) < mostExamples || weight >= e[mostExamples-1].Weight
 }
 
-// Add adds an example if it is among the best.
 func (e *Examples) Add(one Example) {
 	at, found := slices.BinarySearchFunc(*e, one, Example.compare)
 	if at < mostExamples && !found {
@@ -105,13 +101,11 @@ func (e *Examples) Add(one Example) {
 	}
 }
 
-// Half is a Link with what is known of its site.
 type Half struct {
 	Link
 	Of Site
 }
 
-// Site is all that is known of a site.
 type Site struct {
 	SiteCount
 	// Repeats are pages that are equal to an earlier page of the site, and RepeatedText is their text.
@@ -125,10 +119,8 @@ type Site struct {
 // Distinct returns the number of pages without those that are equal to earlier ones.
 func (s *Site) Distinct() int64 { return s.Pages - s.Repeats }
 
-// DistinctText returns the text of these pages.
 func (s *Site) DistinctText() int64 { return s.Text - s.RepeatedText }
 
-// GroupedSite says in which group of mirrors a site is.
 type GroupedSite struct {
 	Site  uint64
 	Sites int64 // number of sites in the group

@@ -39,17 +39,14 @@ type texts struct {
 	windows [2]window // the latest first: rows go through documents, and name the ones that these go for
 }
 
-// window is a part of the file.
 type window struct {
 	start   int64
 	content []byte
 }
 
-// text is what rows say of a document, packed: lengths of the id, the URL, the date and the title, these, and the
-// digest if it is asked for.
+// text is what rows say of a document: lengths of id, URL, date and title, these, and the digest if it is asked for.
 type text string
 
-// lengthsSize is the size of the lengths.
 const lengthsSize = 10
 
 // add writes the text of a document, given its id as the user wrote it. Rows have it as valid UTF-8.
@@ -123,7 +120,6 @@ func (t *texts) finish() {
 	t.out, t.scratch = nil, nil
 }
 
-// of returns the text at a place.
 func (t *texts) of(place textPlace) text {
 	at := int64(place) * textUnit
 	switch {
@@ -169,7 +165,6 @@ func (t *texts) at(offset int64, size int) []byte {
 	return w.content[offset-w.start:][:size]
 }
 
-// close gives the room back.
 func (t *texts) close() {
 	if t.file != nil {
 		t.file.Close() // nobody reads it any more

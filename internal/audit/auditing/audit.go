@@ -6,7 +6,6 @@ package auditing
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 
 	"mirrorbeam.dev/asmkernels"
@@ -22,7 +21,6 @@ import (
 
 // Audit is the work of the stage audit. Its parameters must equal those with which the documents were fingerprinted.
 type Audit struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// Threshold is the least Jaccard similarity of the pairs of the job, above 0.
 	Threshold float64
@@ -105,7 +103,6 @@ func (a *Audit) draw(p *work.Planning) (audit.Sample, error) {
 	return drawing.Finish(), nil
 }
 
-// samples are the samples of the jobs at work in this process.
 var samples work.Shared[sample]
 
 // Task finds the partners of the sampled documents in the split of the task's number.
@@ -146,13 +143,14 @@ type sample struct {
 	classes  map[audit.Equals]audit.SampledClass
 }
 
-// equalsOf returns what a document has in common with those that are equal to it.
 func equalsOf(d records.AuditDocument) audit.Equals {
 	return audit.Equals{Digest: d.Digest, Scope: d.Scope, Side: d.Side}
 }
 
-// sampleHeader is the size of the head of a sample, in bytes: the limit of the search, and whether the sample was cut.
-const sampleHeader = 12
+type sampleHead struct {
+	ProbedBelow uint64
+	Cut         bool
+}
 
 // sampleShard returns the shard of the catalog that holds the sample: the one after all splits.
 func (a *Audit) sampleShard() int { return len(a.layout.Inputs.Splits) }
@@ -162,12 +160,7 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 	run := &p.Run
 	p.Runs.Begin(run)
 	defer run.Abort()
-	packed := binary.LittleEndian.AppendUint64(nil, s.ProbedBelow)
-	cut := uint32(0)
-	if s.Cut {
-		cut = 1
-	}
-	packed = binary.LittleEndian.AppendUint32(packed, cut)
+	packed := records.Append(nil, &sampleHead{s.ProbedBelow, s.Cut})
 	sets := audit.SampledClass(0)
 	for i, ref := range s.Documents {
 		class := s.Classes[i]
@@ -186,7 +179,6 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 	return run.Close()
 }
 
-// readSample reads the sample to which the catalog points, and prepares it.
 func (a *Audit) readSample(catalog string) (*sample, error) {
 	pieces, err := runfile.ReadCatalog(catalog, a.sampleShard())
 	if err != nil {
@@ -199,9 +191,10 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 		return nil, err
 	}
 	s := &sample{classes: map[audit.Equals]audit.SampledClass{}}
-	s.ProbedBelow, s.Cut = binary.LittleEndian.Uint64(packed), packed[8] == 1
+	head, packed := records.Next[sampleHead](packed)
+	s.ProbedBelow, s.Cut = head.ProbedBelow, head.Cut
 	elements := make([]uint64, 0, len(packed)/sketchblock.HashSize)
-	for d := range records.All[records.AuditDocument](packed[sampleHeader:]) {
+	for d := range records.All[records.AuditDocument](packed) {
 		s.Documents, s.Hashes = append(s.Documents, d.Ref), append(s.Hashes, d.Hash)
 		if len(d.Set) > 0 {
 			s.classes[equalsOf(d)] = audit.SampledClass(len(s.Equals))
@@ -229,7 +222,6 @@ type recentClass struct {
 	known  bool
 }
 
-// search looks for partners of sampled documents in one split.
 type search struct {
 	threshold  float64
 	firstInput docref.Ref
@@ -241,7 +233,6 @@ type search struct {
 	classes    []audit.Class // classes that have partners
 }
 
-// blocks goes through all documents of the split.
 func (s *search) blocks(ctx context.Context) error {
 	return s.w.EachSet(ctx, func(block *sketchblock.Block, i int, set []byte) error {
 		s.w.Figures.Records++
@@ -279,7 +270,6 @@ func (s *search) byHeads(block *sketchblock.Block, heads *work.Heads) error {
 	return nil
 }
 
-// auditDocuments goes through the documents of the split that were set apart.
 func (s *search) auditDocuments(ctx context.Context) error {
 	for _, piece := range s.w.Pieces {
 		if piece.Kind != records.Sample && piece.Kind != records.Probe {
@@ -303,7 +293,6 @@ func (s *search) auditDocuments(ctx context.Context) error {
 	return nil
 }
 
-// isProbed reports whether the audit looks at a document.
 func (s *search) isProbed(d records.AuditDocument) bool { return d.Hash < s.sample.ProbedBelow }
 
 func (s *search) document(d records.AuditDocument) error {
@@ -318,16 +307,11 @@ func (s *search) document(d records.AuditDocument) error {
 	if isReference || !s.sample.Has(d.Hash, d.Ref) {
 		return nil
 	}
-	b, err := s.w.Run.Record(records.Sample, 0, records.SampledSize)
-	if err == nil {
-		binary.LittleEndian.PutUint64(b, d.Hash)
-		binary.LittleEndian.PutUint32(b[8:], uint32(s.sample.classes[equalsOf(d)]))
-	}
-	return err
+	sampled := records.Sampled{Hash: d.Hash, Class: uint32(s.sample.classes[equalsOf(d)])}
+	return records.Write(&s.w.Run, records.Sample, 0, &sampled)
 }
 
-// class returns the number of a document's class in classes, -1 if it has no
-// partner.
+// class returns the number of a document's class in classes, -1 if it has no partner.
 func (s *search) class(d records.AuditDocument) int {
 	recent := &s.recent[audit.Hash(d.Digest)%recentClasses]
 	if recent.known && recent.digest == d.Digest {

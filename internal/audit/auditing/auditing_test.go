@@ -2,7 +2,6 @@ package auditing
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -328,8 +327,8 @@ func TestAuditOfShare(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = work.EachRecordOf(outcomes, work.Audit, records.Sample, &work.Memory{}, func(packed []byte) error {
-			for ; len(packed) > 0; packed = packed[records.SampledSize:] {
-				sampled = append(sampled, binary.LittleEndian.Uint64(packed))
+			for s := range records.All[records.Sampled](packed) {
+				sampled = append(sampled, s.Hash)
 			}
 			return nil
 		})

@@ -1,7 +1,6 @@
 package auditing
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,7 +33,9 @@ func NewJudge(p *work.Planning, firstInput docref.Ref) (*Judge, error) {
 	if err := listStars(j.listing, p.Outcomes, firstInput, p.Memory); err != nil {
 		return nil, err
 	}
-	return j, listEdges(j.listing, p.Outcomes, p.Memory)
+	// The edges of pairs that an earlier run has compared come from Group.
+	err = listEdges(j.listing, p.Outcomes, work.Group, p.Memory)
+	return j, errors.Join(err, listEdges(j.listing, p.Outcomes, work.Score, p.Memory))
 }
 
 // Audited returns the documents whose components a judge asks for: it must see these only.
@@ -56,14 +57,12 @@ func (j *Judge) See(ref, first docref.Ref) {
 	}
 }
 
-// joined reports whether two audited documents are in one component.
 func (j *Judge) joined(a, b docref.Ref) bool {
 	x, hasA := j.firsts[a]
 	y, hasB := j.firsts[b]
 	return hasA && hasB && x == y
 }
 
-// Write writes the [audit.Result] to the job's folder.
 func (j *Judge) Write(folder string) error {
 	if j == nil {
 		return nil
@@ -92,27 +91,25 @@ func readClasses(outcomes []work.Outcome, m *work.Memory) (*audit.Classes, audit
 		return nil, scope, nil
 	}
 	err := work.EachRecordOf(outcomes, work.Audit, records.Sample, m, func(packed []byte) error {
-		for ; len(packed) > 0; packed = packed[records.SampledSize:] {
-			classes.AddSample(audit.SampledClass(binary.LittleEndian.Uint32(packed[8:])), binary.LittleEndian.Uint64(packed))
+		for s := range records.All[records.Sampled](packed) {
+			classes.AddSample(audit.SampledClass(s.Class), s.Hash)
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, scope, err
+	if err == nil {
+		err = work.EachRecordOf(outcomes, work.Audit, records.Audit, m, func(packed []byte) error {
+			for class := range records.All[audit.Class](packed) {
+				classes.Add(class)
+			}
+			return nil
+		})
 	}
-	err = work.EachRecordOf(outcomes, work.Audit, records.Audit, m, func(packed []byte) error {
-		for class := range records.All[audit.Class](packed) {
-			classes.Add(class)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, scope, err
+	if err == nil {
+		err = work.EachRecordOf(outcomes, work.Audit, records.Probe, m, func([]byte) error {
+			scope.AllProbed = true
+			return nil
+		})
 	}
-	err = work.EachRecordOf(outcomes, work.Audit, records.Probe, m, func([]byte) error {
-		scope.AllProbed = true
-		return nil
-	})
 	return classes, scope, err
 }
 
@@ -160,17 +157,8 @@ func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
 	}
 }
 
-// listEdges shows the edges between audited classes to the listing. Those of pairs that an earlier run has compared come
-// from Group.
-func listEdges(l *audit.Listing, outcomes []work.Outcome, m *work.Memory) error {
-	if err := listEdgesOf(l, outcomes, work.Group, m); err != nil {
-		return err
-	}
-	return listEdgesOf(l, outcomes, work.Score, m)
-}
-
-// listEdgesOf shows the edges of a stage.
-func listEdgesOf(l *audit.Listing, outcomes []work.Outcome, stage work.Stage, m *work.Memory) error {
+// listEdges shows the edges of a stage between audited classes to the listing.
+func listEdges(l *audit.Listing, outcomes []work.Outcome, stage work.Stage, m *work.Memory) error {
 	const none = ^audit.AuditedClass(0)
 	var classes []audit.AuditedClass // of the nodes of a part
 	return work.EachEdges(outcomes, stage, m, func(nodes []byte) func([]byte) {

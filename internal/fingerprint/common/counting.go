@@ -39,11 +39,8 @@ type Counting struct {
 // Task counts the shingles of one range. It needs the number of documents of the input. Most shingles are rare: a sieve lets
 // few of these through, and the others are counted one by one.
 func (c *Counting) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
-	limit, bytes := c.Law.Limit(t.Documents), int64(0)
-	for _, piece := range w.Pieces {
-		bytes += piece.Length
-	}
-	sieve := newSieve(bytes/sketchblock.HashSize, limit)
+	limit := c.Law.Limit(t.Documents)
+	sieve := newSieve(runfile.SizeOf(w.Pieces, records.SeenSets)/sketchblock.HashSize, limit)
 	var seen []records.Seen
 	for _, visit := range []func(records.Seen){
 		func(s records.Seen) {
@@ -67,20 +64,16 @@ func (c *Counting) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 		}
 	}
 	seen = graphs.RadixSort(seen, make([]records.Seen, len(seen)), func(s *records.Seen) uint64 { return s.Shingle })
-	for len(seen) > 0 {
-		n := 1
-		for n < len(seen) && seen[n].Shingle == seen[0].Shingle {
-			n++
+	for same := range graphs.Runs(seen, func(a, b *records.Seen) bool { return a.Shingle == b.Shingle }) {
+		if int64(len(same)) <= limit {
+			continue
 		}
-		if int64(n) > limit {
-			if documents := distinct(w.Hashes[:0], seen[:n]); documents > limit {
-				f := records.Frequent{Shingle: seen[0].Shingle, Documents: documents}
-				if err := records.Write(&w.Run, records.FrequentShingles, 0, &f); err != nil {
-					return err
-				}
+		if documents := distinct(w.Hashes[:0], same); documents > limit {
+			f := records.Frequent{Shingle: same[0].Shingle, Documents: documents}
+			if err := records.Write(&w.Run, records.FrequentShingles, 0, &f); err != nil {
+				return err
 			}
 		}
-		seen = seen[n:]
 	}
 	return nil
 }
@@ -123,7 +116,6 @@ func (s *sieve) add(shingle uint64) {
 	}
 }
 
-// passes reports whether a shingle may be frequent.
 func (s *sieve) passes(shingle uint64) bool { return *s.cell(shingle) > s.limit }
 
 // The choices of a [Law] that are not numbers.
@@ -164,7 +156,6 @@ func ParseLaw(text string) (Law, error) {
 	return Law{}, fmt.Errorf("%s: must be off, auto, a number of documents, or a share of them from 0%% to 100%%", text)
 }
 
-// IsOff reports whether no shingle is common.
 func (l Law) IsOff() bool { return l == Law{} }
 
 // Limit returns the largest number of documents that may have a shingle which counts, in a corpus of that many documents.
@@ -182,10 +173,8 @@ func (l Law) Limit(documents int64) int64 {
 // template: one in this number.
 const ownShare = 5
 
-// hasEnoughOwn reports whether a document of that many shingles has enough of its own.
 func hasEnoughOwn(own, all int) bool { return own >= sketch.LeastOwn && own*ownShare >= all }
 
-// The rounds of [Seeing].
 const (
 	// FirstRound sees all shingles.
 	FirstRound = iota
@@ -205,12 +194,10 @@ func WholeDelivery(step int, isMarked bool) work.Delivery {
 // Seeing writes which shingles the documents of a split have, by ranges of hashes.
 type Seeing struct {
 	// Shards is the number of ranges. It changes no result.
-	Shards int
-	// Fingerprints is their kind.
+	Shards       int
 	Fingerprints fingerprints.Name
 }
 
-// Task goes through one split.
 func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	var frequent *sketch.Shingles
 	if t.Step == SecondRound {
@@ -246,7 +233,6 @@ func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.TaskContext) err
 	})
 }
 
-// appendShared appends to shared the shingles of a set that are among others.
 func appendShared(shared []uint64, others *sketch.Shingles, set []uint64) []uint64 {
 	for _, hash := range set {
 		if others.Has(hash) {
@@ -264,7 +250,6 @@ type whole struct {
 	set []uint64
 }
 
-// newWhole returns a reader of fingerprints of a kind.
 func newWhole(name fingerprints.Name) (whole, error) {
 	kind, err := fingerprints.Of(name)
 	if err == nil && kind.Block == nil {
@@ -276,7 +261,6 @@ func newWhole(name fingerprints.Name) (whole, error) {
 	return whole{Reader: kind.Block()}, nil
 }
 
-// eachWhole visits the documents of a split, with what blocks hold of them.
 func eachWhole(ctx context.Context, w *work.TaskContext, visit func(block *sketchblock.Block, i int, packed []byte) error) error {
 	for i := range w.Pieces {
 		switch w.Pieces[i].Kind {
@@ -289,7 +273,6 @@ func eachWhole(ctx context.Context, w *work.TaskContext, visit func(block *sketc
 	return w.EachSet(ctx, visit)
 }
 
-// open makes a document of a block the current one.
 func (d *whole) open(w *work.TaskContext, block *sketchblock.Block, i int, packed []byte) (err error) {
 	w.Figures.Records++
 	w.Figures.Bytes += int64(len(packed))

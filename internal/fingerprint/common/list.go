@@ -16,8 +16,7 @@ import (
 // Listing makes a list of the shingles that [Counting] has found, as [records.Frequent], and the tasks that use it.
 type Listing struct {
 	// Reads is the stage whose run files the tasks get.
-	Reads work.Stage
-	// Delivery makes the tasks.
+	Reads    work.Stage
 	Delivery work.Delivery
 	// Stays says that the list is what the job has found: see [Found].
 	Stays bool
@@ -28,7 +27,6 @@ func NewListing(whole work.Delivery) Listing {
 	return Listing{Reads: work.Fingerprint, Delivery: whole}
 }
 
-// Plan writes the list next to the catalog of the tasks.
 func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
 	frequent, err := readFrequent(p)
 	if err != nil {
@@ -56,12 +54,6 @@ func readFrequent(p *work.Planning) (frequent []records.Frequent, err error) {
 // deliver makes the tasks, and writes a list next to their catalog.
 func (l *Listing) deliver(p *work.Planning, list []byte) error {
 	p.Runs.ReleaseStage(p.Outcomes, work.Common)
-	var runs []work.Outcome
-	for _, o := range p.Outcomes {
-		if o.Stage == l.Reads {
-			runs = append(runs, o)
-		}
-	}
 	written := ""
 	var failed error
 	if l.Stays {
@@ -69,7 +61,7 @@ func (l *Listing) deliver(p *work.Planning, list []byte) error {
 			return err
 		}
 	}
-	err := l.Delivery.Deliver(string(p.Runs.Folder), work.RunsOf(runs), p.Counts, func(t work.Task) {
+	err := l.Delivery.Deliver(string(p.Runs.Folder), work.RunsIn(p.Outcomes, l.Reads), p.Counts, func(t work.Task) {
 		if written != t.Catalog {
 			written, failed = t.Catalog, storage.WriteFile(listPath(t.Catalog), list)
 		}
@@ -100,16 +92,12 @@ func mostFrequent(frequent []records.Frequent, most int) []records.Frequent {
 
 func byShingle(x, y records.Frequent) int { return cmp.Compare(x.Shingle, y.Shingle) }
 
-// List is a list of shingles that tasks of this process share.
 type List struct{ *sketch.Shingles }
 
-// lists are the lists of the jobs at work in this process.
 var lists work.Shared[List]
 
-// listPath is where the list of the tasks of a catalog is.
 func listPath(catalog string) string { return catalog + "-common" }
 
-// foundPath is where a job has its common shingles, given its folder.
 func foundPath(folder string) string { return storage.Join(folder, "common-shingles") }
 
 // Found returns the common shingles that a job has found which has ended, packed as in a sketch block and ascending. Folder
@@ -147,8 +135,7 @@ func readList(path string) (*List, error) {
 // BeyondPairs is the law of the shingles that more documents have than the two of a pair.
 func BeyondPairs() Law { return Law{Above: 2} }
 
-// Weighing makes a list of how many documents have the shingles that [Counting] has found by [BeyondPairs], and the tasks
-// that use it.
+// Weighing lists how many documents have the shingles that [Counting] has found by [BeyondPairs], and makes the tasks.
 type Weighing struct {
 	Listing
 }
@@ -158,7 +145,6 @@ func NewWeighing(gathered work.Delivery) Weighing {
 	return Weighing{Listing{Reads: work.Gather, Delivery: gathered}}
 }
 
-// Plan writes the list next to the catalog of the tasks.
 func (l *Weighing) Plan(_ context.Context, p *work.Planning) error {
 	frequent, err := readFrequent(p)
 	if err != nil {
@@ -178,7 +164,6 @@ type Rarities struct {
 
 var rarities work.Shared[Rarities]
 
-// ReadRarities returns the rarities for the tasks of a catalog.
 func ReadRarities(catalog string) (*Rarities, error) {
 	return rarities.Get(listPath(catalog), func(path string) (*Rarities, error) {
 		packed, err := storage.ReadFile(path)

@@ -20,13 +20,11 @@ type Stripping struct {
 	// SimHashBits is the length of the SimHash fingerprints, which are made of what is left; 0 makes none.
 	SimHashBits int
 	// Apart keeps the common shingles, too, apart from the sets. Similarities by all shingles need them.
-	Apart bool
-	// Inputs is the path of the file that [documents.WriteInputs] made.
+	Apart  bool
 	Inputs work.Path
 	// AuditSample is about how many documents the audit samples of those that are left. 0 means no audit.
 	AuditSample int
-	// Law is the law that the common shingles follow.
-	Law Law
+	Law         Law
 
 	inputs *documents.Inputs // read in Setup, as are the shares
 	shares audit.Shares
@@ -79,7 +77,6 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.TaskContext) 
 	return o.write()
 }
 
-// stripped is a split on its way to stripped blocks.
 type stripped struct {
 	*Stripping
 	taskContext *work.TaskContext
@@ -121,7 +118,6 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 	return nil
 }
 
-// count counts the common shingles of a document, given what is left of its set.
 func (s *stripped) count(own []uint64) {
 	counts, out := &s.taskContext.Outcome.Counts, len(s.whole.set)-len(own)
 	if out == 0 {

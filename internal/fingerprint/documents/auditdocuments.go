@@ -11,14 +11,16 @@ import (
 	"mirrorbeam.dev/internal/records/sketchblock"
 )
 
-// AuditHashes gives documents the hashes by which the audit chooses them. Not for concurrent use.
+// AuditHashes gives documents the hashes by which the audit chooses them: it chooses a document if the hash is below the
+// [audit.Limit] of a share. A hash depends on the name of the file and the position there, so that files which come or go
+// do not change it. Equal documents of the reference are chosen together, since only the first of them can be in a pair
+// of the job. Not for concurrent use.
 type AuditHashes struct {
 	files []corpus.File
 	file  int    // whose name was hashed last, -1 if it was a file of a group
 	name  uint64 // the hash of that name
 }
 
-// NewAuditHashes returns the hashes of the documents of the inputs.
 func (in *Inputs) NewAuditHashes() *AuditHashes { return &AuditHashes{files: in.Files, file: -1} }
 
 // Of returns the hash of a document, given the first word of its digest.
@@ -29,13 +31,13 @@ func (h *AuditHashes) Of(ref docref.Ref, digest uint64) uint64 {
 func (h *AuditHashes) at(number int, position int64, digest uint64) uint64 {
 	file := &h.files[number]
 	if file.Reference {
-		return audit.ReferenceHash(digest)
+		return audit.Hash(digest)
 	}
 	name, inFile := file.Place(position)
 	if number != h.file || file.Members != nil {
 		h.file, h.name = number, xxh3.HashString(name)
 	}
-	return audit.DocumentHash(h.name, inFile)
+	return audit.Hash(h.name ^ uint64(inFile))
 }
 
 // AuditDocuments collects the documents of a split that the audit may want, with their sets. The zero value is ready for use.
@@ -86,19 +88,9 @@ func sampledOf(kept []byte, below uint64, file int) ([]byte, error) {
 
 // Write writes the documents to a run file, and forgets them.
 func (a *AuditDocuments) Write(run *runfile.Writer, split int) error {
-	for _, section := range []struct {
-		kind  runfile.Kind
-		bytes []byte
-	}{{records.Sample, a.sampled}, {records.Probe, a.probed}} {
-		if len(section.bytes) == 0 {
-			continue
-		}
-		if err := run.Section(section.kind, split, section.bytes); err != nil {
-			return err
-		}
-	}
+	err := writeSections(run, section{records.Sample, split, a.sampled}, section{records.Probe, split, a.probed})
 	a.reset()
-	return nil
+	return err
 }
 
 func (a *AuditDocuments) reset() {

@@ -16,7 +16,6 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// block is a portion of the input and the sketch block that is made of it.
 type block struct {
 	part     part
 	file     int // number of the file of its first document
@@ -32,8 +31,7 @@ type block struct {
 	capture []byte      // of the last document
 }
 
-// newBlock returns an empty block whose documents have the given number of band keys, and SimHash fingerprints of the
-// given number of bits.
+// newBlock returns an empty block for documents of that many band keys, and of SimHash fingerprints of that many bits.
 func newBlock(keys, simHashBits int) *block {
 	b := &block{
 		builder: sketchblock.NewBuilder(keys, sketch.SimHashWords(simHashBits)), values: valueCounts{}, sites: newSiteCounts(),
@@ -42,12 +40,10 @@ func newBlock(keys, simHashBits int) *block {
 	return b
 }
 
-// begin forgets what was found in the last portion.
 func (b *block) begin() {
 	b.Findings = findings.Findings{Totals: findings.Totals{PassedOver: map[string]int64{}}}
 }
 
-// reset drops what was made of the last portion.
 func (b *block) reset() {
 	b.builder.Reset()
 	b.heads = nil
@@ -61,7 +57,6 @@ func (b *block) reset() {
 
 func (b *block) shingles() int64 { return int64(len(b.builder.Sets()) / sketchblock.HashSize) }
 
-// reject adds a row of rejects for a record.
 func (b *block) reject(file *corpus.File, r *Record, fault string) {
 	b.Counts.Rejected++
 	name, inFile := file.Place(r.Position)
@@ -75,7 +70,6 @@ func (b *block) reject(file *corpus.File, r *Record, fault string) {
 	b.rejects = output.AppendRow(b.rejects, output.Reject{File: quoting.Text(name), Position: inFile, URL: url, Date: date, Error: quoting.Text(fault)})
 }
 
-// unread adds a record with a fault.
 func (b *block) unread(file *corpus.File, r *Record) {
 	if b.reject(file, r, r.Fault); r.IsEmpty {
 		b.Counts.Empty++
@@ -104,7 +98,6 @@ func refText(file *corpus.File, position int64) string {
 	return quoting.Text(strconv.AppendInt(append([]byte(name), ':'), inFile, 10))
 }
 
-// countIgnored counts the shingles of a document that do not count.
 func (b *block) countIgnored(d sketch.Document) {
 	if d.Ignored == 0 {
 		return
@@ -126,10 +119,9 @@ func (b *block) write(run *runfile.Writer, split, rejects int) error {
 		if err := run.Section(ofDocuments, split, b.builder.Documents()...); err != nil {
 			return err
 		}
-		if len(b.heads) > 0 { // before the sets: who reads these has read the heads
-			if err := run.Section(records.Heads, split, b.heads); err != nil {
-				return err
-			}
+		// The heads come before the sets: who reads these has read the heads.
+		if err := writeSections(run, section{records.Heads, split, b.heads}); err != nil {
+			return err
 		}
 		if err := run.Section(ofSets, split, b.builder.Sets()); err != nil {
 			return err
@@ -138,15 +130,21 @@ func (b *block) write(run *runfile.Writer, split, rejects int) error {
 	if err := b.forAudit.Write(run, split); err != nil {
 		return err
 	}
-	for _, section := range []struct {
-		kind  runfile.Kind
-		shard int
-		bytes []byte
-	}{{records.Rejects, rejects, b.rejects}, {records.Pages, split, b.pages}} {
-		if len(section.bytes) == 0 {
+	return writeSections(run, section{records.Rejects, rejects, b.rejects}, section{records.Pages, split, b.pages})
+}
+
+type section struct {
+	kind  runfile.Kind
+	shard int
+	bytes []byte
+}
+
+func writeSections(run *runfile.Writer, sections ...section) error {
+	for _, s := range sections {
+		if len(s.bytes) == 0 {
 			continue
 		}
-		if err := run.Section(section.kind, section.shard, section.bytes); err != nil {
+		if err := run.Section(s.kind, s.shard, s.bytes); err != nil {
 			return err
 		}
 	}

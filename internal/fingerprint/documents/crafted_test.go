@@ -49,7 +49,7 @@ func TestCraftedFeatures(t *testing.T) {
 	for _, seed := range drawnSeeds(t) {
 		s := usual()
 		s.Fields, s.Options.Measure.Seed = corpus.Fields{Features: "features"}, seed
-		sketcher, err := s.newMaker(&Kept{})
+		sketcher, err := newMaking(s, Kept{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestCraftedFeatures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return slices.Clone(sketcher.Make(nil, corpus.Record{Features: features}).Set)
+			return slices.Clone(sketcher.maker.Make(nil, corpus.Record{Features: features}).Set)
 		}
 		if all := slices.Concat(set(a, false), set(b, false), set(number, true)); len(all) != 3 || all[0] == all[1] || all[0] == all[2] {
 			t.Errorf("seed %d: the sets of three features have the elements %x", seed, all)

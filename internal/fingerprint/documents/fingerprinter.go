@@ -67,18 +67,14 @@ func (k *Kept) Of(set []uint64) []uint64 {
 
 // fingerprinter fills sketch blocks. It is not for concurrent use.
 type fingerprinter struct {
-	sketching Sketching
-	budget    *sketch.Budget // nil: no limit
-	isLarge   bool           // the fingerprinter has the right to fingerprint a large document
-	kept      Kept
-	shares    audit.Shares
-	hashes    *AuditHashes
-	files     []corpus.File
-	source    *recordDecoder
-	marker    *marker
-	kind      *fingerprints.Kind
-	maker     fingerprints.Maker
-	made      fingerprints.Fingerprint // of the last document
+	making
+	shares audit.Shares
+	hashes *AuditHashes
+	files  []corpus.File
+	source *recordDecoder
+	marker *marker
+	kind   *fingerprints.Kind
+	made   fingerprints.Fingerprint // of the last document
 	// isForSegments says that blocks do not know the numbers of their files: all refs have the number 0.
 	isForSegments bool
 	// wants, if not nil, selects the documents that are fingerprinted. Others are only counted.
@@ -89,7 +85,7 @@ type fingerprinter struct {
 // names, nil for none. The options already include their stop words, and the fields the marking's.
 func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
 	f := &fingerprinter{
-		sketching: s, budget: s.newBudget(), kept: kept, shares: shares, hashes: inputs.NewAuditHashes(), files: inputs.Files,
+		shares: shares, hashes: inputs.NewAuditHashes(), files: inputs.Files,
 		source: newRecordDecoder(inputs.Files, s.Wanted()),
 	}
 	var err error
@@ -99,14 +95,8 @@ func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares au
 	if f.marker, err = newMarker(kept.Marking, ranks, s.Options.Measure.Seed); err != nil {
 		return nil, err
 	}
-	f.sketching.Options.Budget = f.budget
-	return f, f.renew()
-}
-
-// renew gives the fingerprinter new buffers. The old ones have grown with the largest document.
-func (f *fingerprinter) renew() (err error) {
-	f.maker, err = f.sketching.newMaker(&f.kept)
-	return err
+	f.making, err = newMaking(s, kept)
+	return f, err
 }
 
 func (f *fingerprinter) record(b *block, r *Record) error {
@@ -163,9 +153,9 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	}
 	if !file.Reference {
 		countKind(&b.Texts, file.Format, &r.Content)
-	}
-	if !file.Reference && file.Format.HasFields() {
-		countTexts(&b.Texts, r.Content.Texts)
+		if file.Format.HasFields() {
+			countTexts(&b.Texts, r.Content.Texts)
+		}
 	}
 	return nil
 }
@@ -266,7 +256,6 @@ func countKind(counts *findings.Texts, format corpus.Format, content *corpus.Rec
 	}
 }
 
-// isMarkup reports whether a text is a web page with all its tags, by how it begins.
 func isMarkup(text []byte) bool {
 	for _, begin := range []string{"<!doctype html", "<html"} {
 		if len(text) >= len(begin) && strings.EqualFold(string(text[:len(begin)]), begin) {
@@ -279,15 +268,13 @@ func isMarkup(text []byte) bool {
 // longestAddress is the length of the longest address that servers and browsers are sure to take, in bytes.
 const longestAddress = 2048
 
-// isWebAddress reports whether a text is an address on the web and nothing else.
 func isWebAddress(text []byte) bool {
 	return len(text) <= longestAddress && (bytes.HasPrefix(text, []byte("http://")) || bytes.HasPrefix(text, []byte("https://"))) &&
 		!bytes.ContainsAny(text, " \t\r\n")
 }
 
 const (
-	// smallDocument is how many bytes of memory a document may take while others of the process are fingerprinted. Prose of
-	// some megabytes takes as much.
+	// smallDocument is how many bytes a document may take without waiting for its turn: prose of some megabytes.
 	smallDocument = 16 << 20
 	// featureBytes is a feature of a record, which is there twice, and twice as long while a list of them grows.
 	featureBytes = 2 * 2 * 24
@@ -323,7 +310,6 @@ func memoryOf(r *Record, format corpus.Format) int64 {
 // The rest is for what belongs to no document, and for garbage.
 func DocumentBytes(memory int64) int64 { return (memory - baseMemory) * 7 / 10 }
 
-// spent returns what a reject says of a document that has spent its budget.
 func (r Reading) spent(budget *sketch.Budget) string {
 	const segment = 10 << 20
 	much, enough := "more", "a larger --memory"
@@ -334,7 +320,6 @@ func (r Reading) spent(budget *sketch.Budget) string {
 	return fmt.Sprintf("the document takes %s than the %d MiB that one may: give %s, or leave the document out", much, r.DocumentBytes>>20, enough)
 }
 
-// turn is the place of a block in its split.
 type turn struct {
 	// await waits until all earlier blocks are written.
 	await func() error
@@ -355,11 +340,7 @@ func (t turn) beginLarge(ctx context.Context) error {
 func (f *fingerprinter) fingerprint(ctx context.Context, b *block, t turn) error {
 	defer b.part.release()
 	defer f.endLarge()
-	f.budget.Await(func() error {
-		err := t.beginLarge(ctx)
-		f.isLarge = err == nil
-		return err
-	})
+	f.takeTurns(func() error { return t.beginLarge(ctx) })
 	b.reset()
 	b.file = b.part.batches[0].File
 	for r := range f.source.records(&b.part) {
@@ -390,12 +371,4 @@ func (f *fingerprinter) writeEarly(b *block, t turn) error {
 	}
 	f.endLarge()
 	return f.renew()
-}
-
-// endLarge gives the right to fingerprint a large document back, if the fingerprinter has it.
-func (f *fingerprinter) endLarge() {
-	if f.isLarge {
-		f.isLarge = false
-		work.EndLarge()
-	}
 }

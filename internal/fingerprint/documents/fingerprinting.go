@@ -35,10 +35,8 @@ import (
 type Fingerprinting struct {
 	Sketching
 
-	// Inputs is the path of the file that [WriteInputs] made.
 	Inputs work.Path
-	// Kept says what a block keeps of its documents.
-	Kept Kept
+	Kept   Kept
 	// Checksums writes the checksums of the input, for a stage that reads it again.
 	Checksums bool
 	// Shards is the number of ranges of hashes that the values of the source field are counted in.
@@ -83,8 +81,7 @@ func (f *Fingerprinting) Setup() (err error) {
 	return err
 }
 
-// Task fingerprints the split of the task's number. With a state it makes segments of a split that has none, and takes all
-// from the segments.
+// Task fingerprints the split of its number. With a state all comes from segments, which it makes if there are none.
 func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	if f.Segments != "" {
 		return f.keep(ctx, t.Number, w)
@@ -96,31 +93,21 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.TaskCont
 	reader := newSplitReader(f.Reading, f.inputs.Files, f.inputs.Splits[t.Number], w.Runs.Ahead)
 	defer reader.close()
 	reader.total = f.expansion
-	values, sites := valueCounts{}, newSiteCounts()
+	counts := newTally(&w.Run, f.rangeOf, f.Kept.Pages.rangeOf)
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		findings.Merge(&o.Findings, b.Findings)
-		if values.addAll(b.values); len(values) >= mostValues {
-			if err := values.write(&w.Run, f.rangeOf); err != nil {
-				return err
-			}
-		}
-		if sites.addAll(b.sites); sites.isFull() {
-			if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
-				return err
-			}
-		}
 		if !f.Kept.Whole {
 			o.Shingles += b.shingles()
 		}
+		if err := counts.add(b); err != nil {
+			return err
+		}
 		return b.write(&w.Run, t.Number, 0)
 	})
+	if err == nil {
+		err = counts.write()
+	}
 	if err != nil {
-		return err
-	}
-	if err := values.write(&w.Run, f.rangeOf); err != nil {
-		return err
-	}
-	if err := sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
 		return err
 	}
 	for _, one := range reader.expanding {
@@ -134,7 +121,6 @@ func (f *Fingerprinting) Task(ctx context.Context, t work.Task, w *work.TaskCont
 	return nil
 }
 
-// rejectUnread makes the files that cannot be read rejects of the first split.
 func (f *Fingerprinting) rejectUnread(split int, w *work.TaskContext) error {
 	if split > 0 || len(f.inputs.Unread) == 0 {
 		return nil
@@ -162,7 +148,6 @@ func (f *Fingerprinting) read(ctx context.Context, reader *splitReader, figures 
 	return err
 }
 
-// serial fingerprints the portions of the reader in this goroutine.
 func (f *Fingerprinting) serial(ctx context.Context, reader *splitReader, write func(*block) error) error {
 	worker, err := f.fingerprinter()
 	if err != nil {
@@ -233,7 +218,6 @@ func (f *Fingerprinting) fingerprinter() (*fingerprinter, error) {
 	return worker, err
 }
 
-// putAll puts all portions of a reader into a pool.
 func putAll(ctx context.Context, reader *splitReader, put func(func(*block) error) error) error {
 	for {
 		err := put(func(b *block) error { return reader.fill(ctx, &b.part) })
@@ -248,8 +232,7 @@ func putAll(ctx context.Context, reader *splitReader, put func(func(*block) erro
 // Pool passes items from readers through one worker for each core to a writer. The writer gets them in the
 // order of reading. Items are reused. The number of items in use is limited, which bounds the memory.
 type Pool[T any] struct {
-	// New makes an item. End, if it is not nil, gets each item after everything is done or has failed. The
-	// item may be in any state.
+	// New makes an item. End, if not nil, gets each item in the end, also after a failure. It may be in any state.
 	New func() T
 	End func(T)
 	// Readers run side by side. The input ends when each of them has returned.
@@ -257,14 +240,12 @@ type Pool[T any] struct {
 	// Worker makes the function that works on the items of one goroutine. Await waits until all earlier items are written. From
 	// then until it returns, the function may also do what Write does.
 	Worker func() (do func(ctx context.Context, one T, await func() error) error, err error)
-	// Write gets the items one at a time. If there are several readers, only the items
-	// of the same reader are in order.
+	// Write gets the items one at a time. If there are several readers, only the items of the same reader are in order.
 	Write func(T) error
 }
 
-// Reader reads items for a [Pool] and calls put for each. Put waits for a free item, calls fill with it, and
-// passes it on. If fill returns an error, put returns it, and the item is free again. Put also returns the
-// error of the context.
+// Reader reads items for a [Pool] and calls put for each. Put waits for a free item, calls fill with it, and passes it
+// on. If fill returns an error, put returns it, and the item is free again. Put also returns the error of the context.
 type Reader[T any] func(ctx context.Context, put func(fill func(T) error) error) error
 
 type item[T any] struct {

@@ -217,7 +217,7 @@ func TestTaskChecksums(t *testing.T) {
 	if len(first) != stretches || !reflect.DeepEqual(sums(), first) {
 		t.Fatalf("%d sums of %d stretches; the same again: %v", len(first), stretches, reflect.DeepEqual(sums(), first))
 	}
-	if last := first[len(first)-1]; last.rejects == 0 {
+	if last := first[len(first)-1]; last.Rejects == 0 {
 		t.Errorf("a file that is cut short has the sum %+v", last)
 	}
 	content[len(content)/2] ^= 1

@@ -19,9 +19,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Inputs are the files of a job, in document order, and their cuts into splits. Files of a reference corpus
-// come first. The driver writes them once. Workers read them from the job's folder, since data does not
-// belong in a pipeline.
+// Inputs are the files of a job, in document order, and their cuts into splits. Files of a reference corpus come first.
+// The driver writes them once. Workers read them from the job's folder, since data does not belong in a pipeline.
 type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
@@ -32,8 +31,7 @@ type Inputs struct {
 	Sources []sources.Source
 	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
 	StopWords string
-	// Ignored are the shingles of texts that do not count, packed as in a sketch block and ascending. It is empty if there
-	// are none.
+	// Ignored are the shingles of texts that do not count, packed as in a sketch block and ascending, if there are any.
 	Ignored []byte
 	// Unread are files that cannot be read, each with its Fault: they are rejects. Passed are files of searched folders that are passed
 	// over, and Sides those among these that describe the data of the input.
@@ -44,8 +42,7 @@ type Inputs struct {
 	Order []string
 	// Ranking is the list of preferred sources as the user wrote it, empty for none.
 	Ranking string
-	// Sites are lists of sites.
-	Sites SiteLists
+	Sites   SiteLists
 	// Originals are the protected sites that the last run with a state had, by name. The traces of their pages are written down.
 	Originals []string
 	// Known is about how many documents there are, if a state knows, 0 if nobody knows.
@@ -80,11 +77,10 @@ func (p *Past) IsInOrder() bool {
 	return slices.IsSorted(slices.DeleteFunc(slices.Clone(p.Numbers), func(number int) bool { return number == IsGone }))
 }
 
-// SiteLists are the lists of sites as the user wrote them, empty for none: the ranked ones, the protected ones, and mirrors
-// that are allowed.
+// SiteLists are the lists of ranked and protected sites and of allowed mirrors, as the user wrote them, empty for none.
 type SiteLists struct{ Rank, Protected, Allowed string }
 
-// WriteInputs writes the inputs to path. Paths are bytes in no particular encoding, which they keep.
+// WriteInputs writes the inputs to path, which stages have as Inputs. Paths are bytes in no particular encoding.
 func WriteInputs(path string, inputs Inputs) error {
 	if err := storage.WriteFile(path, packed.Append(nil, &inputs)); err != nil {
 		return fmt.Errorf("write list of inputs: %w", err)
@@ -118,7 +114,6 @@ type Layout struct {
 	FirstInput docref.Ref   // first ref of the input, after the reference corpus
 }
 
-// Read reads the inputs that WriteInputs wrote to path.
 func (l *Layout) Read(path string) (err error) {
 	if l.Inputs, err = OpenInputs(path); err != nil {
 		return err
@@ -131,10 +126,11 @@ func (l *Layout) Read(path string) (err error) {
 }
 
 // TextBytes returns about how many bytes of text the files hold, before compression.
-func (in *Inputs) TextBytes() int64 {
-	sum := int64(0)
+func (in *Inputs) TextBytes() int64 { return in.sum((*corpus.File).TextSize) }
+
+func (in *Inputs) sum(of func(*corpus.File) int64) (sum int64) {
 	for i := range in.Files {
-		sum += in.Files[i].TextSize()
+		sum += of(&in.Files[i])
 	}
 	return sum
 }
@@ -162,13 +158,7 @@ func (in *Inputs) FreshBytes() int64 {
 }
 
 // LeastTextBytes returns how many bytes of text the files hold at least, by their sizes.
-func (in *Inputs) LeastTextBytes() int64 {
-	sum := int64(0)
-	for i := range in.Files {
-		sum += in.Files[i].LeastTextSize()
-	}
-	return sum
-}
+func (in *Inputs) LeastTextBytes() int64 { return in.sum((*corpus.File).LeastTextSize) }
 
 // Archives returns the number of web archives among the files. These say from where they have fetched documents.
 func (in *Inputs) Archives() (n int64) {
@@ -180,7 +170,6 @@ func (in *Inputs) Archives() (n int64) {
 	return n
 }
 
-// References returns the number of files that belong to the reference corpus.
 func (in *Inputs) References() int {
 	return sort.Search(len(in.Files), func(i int) bool { return !in.Files[i].Reference })
 }
@@ -226,7 +215,6 @@ func (in *Inputs) FilesOf(split int, starts []docref.Ref) (from, to int) {
 // Unchanged says of each file, by its number, whether the last run knew it as it is. Of nil, no file is unchanged.
 type Unchanged []bool
 
-// Has reports whether a document is in an unchanged file.
 func (u Unchanged) Has(ref docref.Ref) bool { return u != nil && u[ref.File()] }
 
 // Both reports whether two documents are in unchanged files. An incremental run has the similar ones of such pairs from the last run.
@@ -243,7 +231,6 @@ func (in *Inputs) Unchanged() Unchanged {
 	return unchanged
 }
 
-// SourceOf returns the number of the source of a document.
 func (in *Inputs) SourceOf(ref docref.Ref) sources.Number {
 	return in.Files[ref.File()].SourceAt(ref.Position())
 }
@@ -266,13 +253,11 @@ func (l *Layout) Starred(group []candidates.Record, pairs int64) findings.Skippe
 	return l.Skipped(&s, pairs-int64(len(group)-1))
 }
 
-// SkippedGroup describes a dense group to the user.
 type SkippedGroup struct {
 	Documents     int64
 	First, Second docref.Ref
 }
 
-// Note notes a document of the group.
 func (s *SkippedGroup) Note(ref docref.Ref) {
 	switch s.Documents++; {
 	case s.Documents == 1:
@@ -284,7 +269,6 @@ func (s *SkippedGroup) Note(ref docref.Ref) {
 	}
 }
 
-// Skipped describes a dense group with skipped pairs.
 func (l *Layout) Skipped(s *SkippedGroup, pairs int64) findings.Skipped {
 	return findings.Skipped{Pairs: pairs, Groups: 1, Example: &findings.SkippedGroup{
 		Documents: s.Documents,
@@ -294,9 +278,5 @@ func (l *Layout) Skipped(s *SkippedGroup, pairs int64) findings.Skipped {
 
 // Mark writes that a document belongs to a kind: [records.Unchecked] or [records.PartlyListed].
 func (l *Layout) Mark(run *runfile.Writer, kind runfile.Kind, ref docref.Ref) error {
-	b, err := run.Record(kind, SplitOf(l.Starts, ref), records.RefSize)
-	if err == nil {
-		records.PutRef(b, ref)
-	}
-	return err
+	return records.Write(run, kind, SplitOf(l.Starts, ref), &ref)
 }

@@ -15,8 +15,7 @@ var longLines = semaphore.NewWeighted(1)
 // until the end of its file or row group. Who waits for longLines holds what it needs of it already.
 var windows = semaphore.NewWeighted(1)
 
-// Windows is the right of one reader of the corpus to hold large windows, of all files that it has open. The zero value has none. It
-// is not for concurrent use.
+// Windows is the right of one reader to hold large windows, of all its open files. It is not for concurrent use.
 type Windows struct{ held int }
 
 // Hold waits until no other reader of the process holds a large window.
@@ -34,8 +33,6 @@ func (w *Windows) Hold(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
-// HoldLongLine waits for the right to hold a long line.
 func HoldLongLine(ctx context.Context) error { return longLines.Acquire(ctx, 1) }
 
-// ReleaseLongLine gives the right back.
 func ReleaseLongLine() { longLines.Release(1) }

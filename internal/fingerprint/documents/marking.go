@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/internal/input/corpus"
@@ -19,12 +18,10 @@ import (
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/schema/findings"
-	"mirrorbeam.dev/internal/util/quoting"
 	"mirrorbeam.dev/internal/work"
 )
 
-// Marking says what a job wants to know of a document in addition to its content: how preferred it is, and with which others it
-// is compared.
+// Marking says how preferred a document is, and with which others it is compared.
 type Marking struct {
 	// Keep says which documents of a cluster are preferred; empty: the first ones.
 	Keep preference.Preference
@@ -35,11 +32,9 @@ type Marking struct {
 	Within string
 	// Across is the field in whose value two documents must differ to be compared; empty: all are compared.
 	Across string
-	// Pages says how documents are pages of sites.
-	Pages Paging
+	Pages  Paging
 }
 
-// fields returns the fields that hold what is wanted.
 func (m Marking) fields() []string {
 	all := append([]string{m.Keep.Field(), m.SourceField, m.Within, m.Across}, m.Pages.fields()...)
 	fields := slices.DeleteFunc(all, func(field string) bool { return field == "" })
@@ -90,7 +85,6 @@ func (m *marker) priority(r *Record, file *corpus.File, counts *findings.Counts)
 	return priority
 }
 
-// sourceName returns the source of a document for a list of preferred ones.
 func (m *marker) sourceName(r *Record, file *corpus.File) string {
 	if m.source >= 0 {
 		return string(r.Content.Others[m.source])
@@ -154,11 +148,9 @@ func (h *valueHash) of(value []byte) uint64 {
 
 // Paging says how documents are pages of sites. Without a rule they are not.
 type Paging struct {
-	// Rule says which site a page belongs to.
 	Rule site.Rule
-	// URL is the field of the address of a page, and Date the field of its date. A file that is one document has its path as its
-	// address, and no date.
-	// All of them are given, or none.
+	// URL is the field of the address of a page, and Date the field of its date. A file that is one document has its
+	// path as its address, and no date. All of them are given, or none.
 	URL, Date string
 	// Ranges is the number of ranges of hashes in which sites are counted.
 	Ranges int
@@ -166,7 +158,6 @@ type Paging struct {
 	Traces bool `json:",omitempty"`
 }
 
-// fields returns the fields that hold what is wanted.
 func (p Paging) fields() []string {
 	if p.Rule == "" {
 		return nil
@@ -197,8 +188,7 @@ var _ [records.MarkupSize]byte = [webtext.MarkupBytes]byte{}
 // mostAddressBytes is the length of the longest address that is kept. Longer ones are cut where they are shown.
 const mostAddressBytes = 2000
 
-// address returns the address of a document, as it is written there and in its canonical form. It is false if the document has
-// none, or if nobody asks for it.
+// address returns the address of a document as written there and in its canonical form, false if it has none.
 func (p *pager) address(r *Record, file *corpus.File) (text []byte, page site.Address, ok bool) {
 	if p.url < 0 {
 		return nil, page, false
@@ -283,7 +273,7 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		b.Undated++
 	}
 	b.pages = records.Append(b.pages, &records.SplitPage{Ref: ref, Page: page})
-	b.sites.add(count, func() string { return siteName(name) })
+	b.sites.add(count, func() string { return shortText(name, mostSiteBytes) })
 }
 
 // shortestName is the length of the shortest name of a site that texts are searched for.
@@ -328,19 +318,6 @@ func (p *pager) original(r *Record, name string) uint64 {
 // mostSiteBytes is the length of the longest name of a site that is shown in full.
 const mostSiteBytes = 1000
 
-// siteName returns the name of a site as rows have it.
-func siteName(name string) string {
-	if len(name) <= mostSiteBytes {
-		return quoting.Text(name)
-	}
-	end := mostSiteBytes
-	for end > mostSiteBytes-utf8.UTFMax && !utf8.RuneStart(name[end]) {
-		end--
-	}
-	return quoting.Text(name[:end]) + "…"
-}
-
-// rangeOf returns the task that counts the pages of a site.
 func (p Paging) rangeOf(site uint64) int { return records.ShardOf(site, p.Ranges) }
 
 // OpenPages returns the pages of a split, in the order of documents. Pages that a state keeps do not know the number of their file: the
@@ -357,20 +334,17 @@ func OpenPages(w *work.TaskContext, buffer int) (p Pages, err error) {
 	return p, err
 }
 
-// Pages are the pages of a split.
 type Pages struct {
 	packed []byte
 	pieces []pagePiece // of these bytes
 }
 
-// pagePiece is a piece with some pages.
 type pagePiece struct {
 	left  int        // bytes that were not read yet
 	moved docref.Ref // what is added to the refs
 }
 
-// Of returns the page of a document. It is false for a document that is no page of a site. Documents must be asked for in
-// their order.
+// Of returns the page of a document, false for a document that is none. Documents must be asked for in their order.
 func (p *Pages) Of(ref docref.Ref) (records.Page, bool) {
 	for len(p.packed) > 0 {
 		of := &p.pieces[0]

@@ -157,7 +157,7 @@ func TestSiteNames(t *testing.T) {
 		"a.org": "a.org", strings.Repeat("é", 500): strings.Repeat("é", 500),
 		"x" + strings.Repeat("é", 500): "x" + strings.Repeat("é", 499) + "…",
 	} {
-		if got := siteName(name); got != want {
+		if got := shortText(name, mostSiteBytes); got != want {
 			t.Errorf("%q is %q", name, got)
 		}
 	}

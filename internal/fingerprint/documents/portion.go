@@ -12,9 +12,8 @@ import (
 // Portion is a part of a file. Its documents are sketched one after the other.
 type Portion struct {
 	// File is the file. For a stream it is a stand-in.
-	File  *corpus.File
-	Batch corpus.Batch
-	// Documents is the number of documents sketched so far.
+	File      *corpus.File
+	Batch     corpus.Batch
 	Documents int64
 	// Rejected counts the records that could not be read. FirstReject names the first of them as
 	// path:position, with its fault.
@@ -24,7 +23,6 @@ type Portion struct {
 
 // Sketched is a document of a portion. It is valid until the next one.
 type Sketched struct {
-	// Position is the position of the record in the file.
 	Position    int64
 	Record      corpus.Record
 	Fingerprint sketch.Fingerprint

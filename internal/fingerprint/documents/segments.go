@@ -81,8 +81,7 @@ type stretchFigures struct {
 	// decoded bytes of a compressed file.
 	Unnamed, Expanded int64 `json:",omitempty"`
 	Cramped           bool  `json:",omitempty"`
-	// Lines and Rejects are the Checksum of the stretch.
-	Lines, Rejects uint32
+	Checksum                // of the stretch
 	// SampleBelow is the limit of the hashes of documents that the segment keeps for samples of the audit.
 	SampleBelow uint64 `json:",omitempty"`
 }
@@ -97,7 +96,6 @@ func (s *stretchFigures) add(b *block) {
 	s.Shingles += b.shingles()
 }
 
-// keep does the work of a task with a state.
 func (f *Fingerprinting) keep(ctx context.Context, number int, w *work.TaskContext) error {
 	segments := f.inputs.Segments[number]
 	if len(segments) == 0 {
@@ -126,12 +124,12 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 	run.Durable = true
 	defer run.Abort()
 	all, forAudits := make([]stretchFigures, len(split)), make([][]byte, len(split))
-	shard, values, sites, passages := 0, valueCounts{}, newSiteCounts(), fingerprints.NewPassages(f.PassageShingles)
-	headed := f.headed()
+	shard, passages, headed := 0, fingerprints.NewPassages(f.PassageShingles), f.headed()
 	thisSegment := func(uint64) int { return shard }
+	counts := newTally(run, thisSegment, thisSegment)
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
 		for split[shard].File != b.file { // a new split has one stretch of a file
-			if err := errors.Join(values.write(run, thisSegment), sites.write(run, thisSegment)); err != nil {
+			if err := counts.write(); err != nil {
 				return err
 			}
 			shard++
@@ -139,30 +137,20 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 		all[shard].add(b)
 		forAudits[shard] = append(forAudits[shard], b.forAudit.sampled...)
 		b.forAudit.reset()
-		if values.addAll(b.values); len(values) >= mostValues {
-			if err := values.write(run, thisSegment); err != nil {
-				return err
-			}
-		}
-		if sites.addAll(b.sites); sites.isFull() {
-			if err := sites.write(run, thisSegment); err != nil {
-				return err
-			}
-		}
-		if err := f.makeHeads(b, passages, headed); err != nil {
+		if err := errors.Join(counts.add(b), f.makeHeads(b, passages, headed)); err != nil {
 			return err
 		}
 		return b.write(run, shard, shard)
 	})
 	if err == nil {
-		err = errors.Join(values.write(run, thisSegment), sites.write(run, thisSegment))
+		err = counts.write()
 	}
 	if err != nil {
 		return "", err
 	}
 	for i := range all {
 		all[i].Counts.Expanding, all[i].Expanded = reader.expanding[i], reader.decoded[i]
-		all[i].Lines, all[i].Rejects = reader.sums[i].lines, reader.sums[i].rejects
+		all[i].Checksum = reader.sums[i]
 		if err := f.endSegment(run, i, forAudits[i], &all[i]); err != nil {
 			return "", fmt.Errorf("keep the counts of %s: %w", f.inputs.Files[split[i].File].Name, err)
 		}
@@ -194,8 +182,8 @@ func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, forAudit []b
 		s.SampleBelow = audit.Limit(f.shares.Kept(documents))
 	}
 	sampled, err := sampledOf(forAudit, s.SampleBelow, 0)
-	if err == nil && len(sampled) > 0 {
-		err = run.Section(records.Sample, shard, sampled)
+	if err == nil {
+		err = writeSections(run, section{records.Sample, shard, sampled})
 	}
 	if err != nil {
 		return err
@@ -210,7 +198,6 @@ func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, forAudit []b
 // keepsSample reports whether segments keep documents for the sample of the audit. Without heads it goes through all blocks.
 func (f *Fingerprinting) keepsSample() bool { return f.AuditSample > 0 && f.HeadThreshold > 0 }
 
-// makeHeads makes the heads of a block, if its segment is to have any.
 func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages, headed func(file int) func(docref.Ref, uint64) bool) (err error) {
 	switch {
 	case b.builder.Len() == 0:
@@ -224,7 +211,11 @@ func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages, he
 
 // recall makes the run of a split from segments, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, segments []Segment, w *work.TaskContext) error {
-	r := recalling{Fingerprinting: f, TaskContext: w, number: number, isMade: w.Outcome.Kept != "", runs: map[string]map[int][]runfile.Piece{}, values: valueCounts{}, sites: newSiteCounts(), originals: map[uint64]bool{}, hashes: f.inputs.NewAuditHashes(), digester: sketch.NewDigester(f.Options.Measure.Seed)}
+	r := recalling{
+		Fingerprinting: f, TaskContext: w, number: number, isMade: w.Outcome.Kept != "",
+		runs: map[string]map[int][]runfile.Piece{}, counts: newTally(&w.Run, f.rangeOf, f.Kept.Pages.rangeOf),
+		originals: map[uint64]bool{}, hashes: f.inputs.NewAuditHashes(), digester: sketch.NewDigester(f.Options.Measure.Seed),
+	}
 	hash := newValueHash(f.Options.Measure.Seed)
 	for _, name := range f.inputs.Originals {
 		r.originals[hash.of([]byte(name))] = true
@@ -233,16 +224,10 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, segments []Segm
 	if err == nil {
 		err = r.eachSegment(ctx, segments, r.segment)
 	}
+	if err == nil {
+		err = errors.Join(r.forAudit.Write(&w.Run, number), r.counts.write())
+	}
 	if err != nil {
-		return err
-	}
-	if err := r.forAudit.Write(&w.Run, number); err != nil {
-		return err
-	}
-	if err := r.values.write(&w.Run, f.rangeOf); err != nil {
-		return err
-	}
-	if err := r.sites.write(&w.Run, f.Kept.Pages.rangeOf); err != nil {
 		return err
 	}
 	if f.Checksums {
@@ -251,7 +236,6 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, segments []Segm
 	return nil
 }
 
-// recalling makes the run of a split from segments.
 type recalling struct {
 	*Fingerprinting
 	*work.TaskContext
@@ -263,14 +247,12 @@ type recalling struct {
 	forAudit   AuditDocuments // documents for the audit
 	hashes     *AuditHashes
 	sums       []Checksum
-	values     valueCounts
-	sites      siteCounts
+	counts     *tally
 	// originals are the hashes of the names of protected sites.
 	originals map[uint64]bool
 	digester  *sketch.Digester
 }
 
-// eachSegment visits the segments of the split.
 func (r *recalling) eachSegment(ctx context.Context, segments []Segment, visit func(Segment, corpus.Stretch) error) error {
 	for i, stretch := range r.inputs.Splits[r.number] {
 		if err := ctx.Err(); err != nil {
@@ -283,7 +265,6 @@ func (r *recalling) eachSegment(ctx context.Context, segments []Segment, visit f
 	return nil
 }
 
-// find finds the pieces of a segment.
 func (r *recalling) find(u Segment, _ corpus.Stretch) error {
 	if r.runs[u.Run] == nil {
 		pieces, err := runfile.PiecesOf(u.Run, u.Size)
@@ -370,7 +351,6 @@ func (r *recalling) rejects(piece runfile.Piece, u Segment, stretch corpus.Stret
 	return r.Run.Section(piece.Kind, 0, packed)
 }
 
-// look goes through the blocks of a segment for what the audit may want.
 func (r *recalling) look(blocks, sets []runfile.Piece, isReference bool) (err error) {
 	if r.AuditSample == 0 {
 		return nil
@@ -395,8 +375,8 @@ func (r *recalling) takeSample(samples []runfile.Piece, file int) error {
 		if err == nil {
 			packed, err = sampledOf(packed, audit.Limit(r.shares.Sampled), file)
 		}
-		if err == nil && len(packed) > 0 {
-			err = r.Run.Section(records.Sample, r.number, packed)
+		if err == nil {
+			err = writeSections(&r.Run, section{records.Sample, r.number, packed})
 		}
 		if err != nil {
 			return err
@@ -439,7 +419,7 @@ func (r *recalling) count(piece runfile.Piece, stretch corpus.Stretch) (sampleBe
 	if r.Kept.SourceField == "" {
 		o.Sources.Documents.Add(file.SourceAt(stretch.Start), s.Counts.Documents+s.Counts.ReferenceDocuments)
 	}
-	r.sums = append(r.sums, Checksum{lines: s.Lines, rejects: s.Rejects})
+	r.sums = append(r.sums, s.Checksum)
 	return s.SampleBelow, nil
 }
 
@@ -463,14 +443,12 @@ func (r *recalling) sampleForAudit(documents, sets runfile.Piece) error {
 	return nil
 }
 
-// addForAudit keeps a document and its packed set if the audit may want it.
 func (r *recalling) addForAudit(block *sketchblock.Block, i int, set []byte, isReference bool) {
 	r.Hashes = sketchblock.AppendSet(r.Hashes[:0], set)
 	d := sketchblock.Document{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i)}
 	r.forAudit.Add(r.shares, &d, r.Hashes, r.hashes.Of(d.Ref, d.Digest[0]), isReference)
 }
 
-// auditDocuments keeps the documents of a block that the audit may want.
 func (r *recalling) auditDocuments(documents, sets runfile.Piece, isReference bool) error {
 	block, err := r.ReadBlock(documents)
 	if err != nil {
@@ -499,55 +477,46 @@ func (r *recalling) auditDocuments(documents, sets runfile.Piece, isReference bo
 	return nil
 }
 
-// traces writes the traces of the pages of protected sites.
 func (r *recalling) traces(piece runfile.Piece) error {
 	if len(r.originals) == 0 {
 		return nil // the pages need not be read
 	}
-	packed, err := r.ReadPiece(0, piece)
-	for err == nil && len(packed) > 0 {
-		var page records.SplitPage
-		if page, packed = records.Next[records.SplitPage](packed); r.originals[page.Site] && page.Trace != nil {
-			err = records.WritePacked(&r.Run, records.OriginalTraces, 0, page.Trace)
+	return eachOf(r, piece, func(page *records.SplitPage) error {
+		if !r.originals[page.Site] || page.Trace == nil {
+			return nil
 		}
-	}
-	return err
+		return records.WritePacked(&r.Run, records.OriginalTraces, 0, page.Trace)
+	})
 }
 
 func (r *recalling) countValues(piece runfile.Piece) error {
-	packed, err := r.ReadPiece(0, piece)
-	for err == nil && len(packed) > 0 {
-		var count records.SourceCount
-		count, packed = records.Next[records.SourceCount](packed)
-		key := valueKey{count.Hash, count.Corpus}
-		r.values.addAll(valueCounts{key: {name: bytes.Clone(count.Name), documents: count.Documents}})
-		if len(r.values) >= mostValues {
-			err = r.values.write(&r.Run, r.rangeOf)
-		}
-	}
-	return err
+	return eachOf(r, piece, func(count *records.SourceCount) error {
+		known := &valueCount{name: bytes.Clone(count.Name), documents: count.Documents}
+		r.counts.values.addAll(valueCounts{{count.Hash, count.Corpus}: known})
+		return r.counts.writeMany()
+	})
 }
 
 func (r *recalling) countSites(piece runfile.Piece) error {
-	packed, err := r.ReadPiece(0, piece)
-	for err == nil && len(packed) > 0 {
-		var count records.SiteCount
-		count, packed = records.Next[records.SiteCount](packed)
-		if r.sites.add(count, func() string { return count.Name }); r.sites.isFull() {
-			err = r.sites.write(&r.Run, r.Kept.Pages.rangeOf)
-		}
-	}
-	return err
+	return eachOf(r, piece, func(count *records.SiteCount) error {
+		r.counts.sites.add(*count, func() string { return count.Name })
+		return r.counts.writeMany()
+	})
 }
 
 func (r *recalling) countRedirects(piece runfile.Piece) error {
+	return eachOf(r, piece, func(one *records.Redirect) error {
+		r.counts.sites.redirects[[2]uint64{one.Site, one.Other}] += one.Pages
+		return r.counts.writeMany()
+	})
+}
+
+func eachOf[T any](r *recalling, piece runfile.Piece, visit func(*T) error) error {
 	packed, err := r.ReadPiece(0, piece)
 	for err == nil && len(packed) > 0 {
-		var one records.Redirect
-		one, packed = records.Next[records.Redirect](packed)
-		if r.sites.redirects[[2]uint64{one.Site, one.Other}] += one.Pages; r.sites.isFull() {
-			err = r.sites.write(&r.Run, r.Kept.Pages.rangeOf)
-		}
+		var one T
+		one, packed = records.Next[T](packed)
+		err = visit(&one)
 	}
 	return err
 }

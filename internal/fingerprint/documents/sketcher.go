@@ -22,11 +22,9 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Reading says how records are read.
 type Reading struct {
 	Fields corpus.Fields
-	// MaxDocument is the length of the longest document: the bytes of all its texts, or the number of its
-	// features.
+	// MaxDocument is the length of the longest document: the bytes of all its texts, or the number of its features.
 	MaxDocument int64
 	// DocumentBytes is how much memory a document may take; 0 stands for no limit. One that takes more is a reject.
 	DocumentBytes int64 `json:",omitempty"`
@@ -34,13 +32,11 @@ type Reading struct {
 	MaxExpanded int64 `json:",omitempty"`
 	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
 	TextForm webtext.Form `json:",omitempty"`
-	// PageText says which text of web pages is read.
 	PageText webtext.Mode
 	// Dialect and Charset are as in [corpus.Wanted].
 	Dialect corpus.Dialect `json:",omitzero"`
 	Charset string         `json:",omitempty"`
-	// WindowBytes is the largest window of a zstd file that is read, in bytes. 0 stands for
-	// [corpus.DefaultWindow].
+	// WindowBytes is the largest window of a zstd file that is read, in bytes. 0 stands for [corpus.DefaultWindow].
 	WindowBytes int64
 }
 
@@ -61,7 +57,6 @@ func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) co
 	return limits
 }
 
-// Wanted says what is wanted of records.
 func (r Reading) Wanted() corpus.Wanted {
 	return corpus.Wanted{
 		Fields: r.Fields, TextForm: r.TextForm, PageText: r.PageText, MaxDocument: r.MaxDocument, MaxFeatures: int(r.DocumentBytes / featureBytes),
@@ -69,7 +64,6 @@ func (r Reading) Wanted() corpus.Wanted {
 	}
 }
 
-// fits returns an error that says why a document is too long, or nil.
 func (r Reading) fits(length int64) error {
 	if length <= r.MaxDocument {
 		return nil
@@ -88,8 +82,7 @@ type Sketching struct {
 	Options sketch.Options
 }
 
-// WithStopWords returns the options with a list of stop words, as the user wrote it. The list is empty if
-// there is none.
+// WithStopWords returns the options with a list of stop words, as the user wrote it, empty for none.
 func (s Sketching) WithStopWords(list string) (Sketching, error) {
 	if list == "" {
 		return s, nil
@@ -138,15 +131,10 @@ func IgnoredHash(packed []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Sketcher makes the fingerprints of a job from single records, outside of a job. It is not for concurrent
-// use.
+// Sketcher makes the fingerprints of a job from single records, outside of a job. It is not for concurrent use.
 type Sketcher struct {
-	sketching Sketching
-	kept      Kept
-	budget    *sketch.Budget
-	isLarge   bool // the Sketcher has the right to fingerprint a large document
-	decoder   *formats.Decoder
-	maker     fingerprints.Maker
+	making
+	decoder *formats.Decoder
 }
 
 // NewSketcher returns a Sketcher of what kept says, with a list of stop words as the user wrote it. The list is empty if
@@ -156,22 +144,17 @@ func NewSketcher(s Sketching, kept Kept, stopWords string) (*Sketcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.Options.Budget = s.newBudget()
-	maker, err := s.newMaker(&kept)
+	making, err := newMaking(s, kept)
 	if err != nil {
 		return nil, err
 	}
-	return &Sketcher{sketching: s, kept: kept, budget: s.Options.Budget, decoder: formats.NewDecoder(s.Wanted()), maker: maker}, nil
+	return &Sketcher{making, formats.NewDecoder(s.Wanted())}, nil
 }
 
 // TakeTurns makes large documents wait until no other one of the process is fingerprinted. [Portion.Sketch] gives the right back before
 // the next document, and at its end. Without a limit for the memory of a document none is large.
 func (s *Sketcher) TakeTurns(ctx context.Context) {
-	s.budget.Await(func() error {
-		err := work.BeginLarge(ctx)
-		s.isLarge = err == nil
-		return err
-	})
+	s.takeTurns(func() error { return work.BeginLarge(ctx) })
 }
 
 // endLarge gives the right of a large document back. New buffers replace those that have grown with it.
@@ -179,23 +162,53 @@ func (s *Sketcher) endLarge() {
 	if !s.isLarge {
 		return
 	}
-	s.isLarge = false
-	if maker, err := s.sketching.newMaker(&s.kept); err == nil { // as it was when the Sketcher was made
-		s.maker = maker
-	}
+	s.renew()    // without an error, as when the Sketcher was made
 	runtime.GC() // before the next large document gets memory of its own
-	work.EndLarge()
+	s.making.endLarge()
 }
 
-// newMaker returns a maker of the fingerprints that are kept.
-func (s Sketching) newMaker(kept *Kept) (fingerprints.Maker, error) {
-	kind, err := fingerprints.Of(kept.Fingerprints)
-	if err != nil {
-		return nil, err
+// making makes fingerprints, within the memory that a document may take.
+type making struct {
+	sketching Sketching
+	kept      Kept
+	budget    *sketch.Budget // nil: no limit
+	isLarge   bool           // it has the right to fingerprint a large document
+	maker     fingerprints.Maker
+}
+
+func newMaking(s Sketching, kept Kept) (making, error) {
+	s.Options.Budget = s.newBudget()
+	m := making{sketching: s, kept: kept, budget: s.Options.Budget}
+	return m, m.renew()
+}
+
+// renew makes new buffers. The old ones have grown with the largest document.
+func (m *making) renew() error {
+	kind, err := fingerprints.Of(m.kept.Fingerprints)
+	if err == nil {
+		m.maker, err = kind.New(fingerprints.Options{
+			Options: m.sketching.Options, Fields: m.sketching.Fields, Scheme: m.kept.Scheme, Keep: m.kept.Of,
+			ExcludeQuotations: m.kept.ExcludeQuotations,
+		})
 	}
-	return kind.New(fingerprints.Options{
-		Options: s.Options, Fields: s.Fields, Scheme: kept.Scheme, Keep: kept.Of, ExcludeQuotations: kept.ExcludeQuotations,
+	return err
+}
+
+// takeTurns has begin wait before each large document.
+func (m *making) takeTurns(begin func() error) {
+	m.budget.Await(func() error {
+		err := begin()
+		m.isLarge = err == nil
+		return err
 	})
+}
+
+// endLarge gives the right to fingerprint a large document back, if there is one.
+func (m *making) endLarge() {
+	if m.isLarge {
+		m.isLarge = false
+		work.EndLarge()
+	}
 }
 
 // fingerprinted is the step of a panic over a fingerprint, see [panics.Over].
@@ -218,7 +231,7 @@ func (s *Sketcher) Sketch(p *Portion, position int64, raw []byte) (corpus.Record
 		return s.budget.Err()
 	})
 	if panics.Of(err) != nil {
-		s.maker, _ = s.sketching.newMaker(&s.kept) // as it was when the Sketcher was made
+		s.renew() // without an error, as when the Sketcher was made
 	}
 	if errors.Is(err, sketch.ErrSpent) {
 		return corpus.Record{}, fingerprints.Fingerprint{}, errors.New(s.sketching.spent(s.budget))
@@ -238,7 +251,6 @@ type part struct {
 // keepBytes is the largest text whose memory is reused.
 const keepBytes = 8 << 20
 
-// reset empties the portion and keeps its memory.
 func (l *part) reset() {
 	if cap(l.text) > keepBytes {
 		l.text = nil
@@ -246,8 +258,7 @@ func (l *part) reset() {
 	l.text, l.batches = l.text[:0], l.batches[:0]
 }
 
-// release frees the text if it holds a long line. The caller calls it when the records are done, or when
-// nobody will ask for them.
+// release frees the text if it holds a long line. It is called when nobody will ask for the records any more.
 func (l *part) release() {
 	if !l.holds {
 		return
@@ -263,7 +274,6 @@ type recordDecoder struct {
 	record  Record
 }
 
-// newRecordDecoder returns a decoder of the records of these files.
 func newRecordDecoder(files []corpus.File, wanted corpus.Wanted) *recordDecoder {
 	return &recordDecoder{files: files, decoder: formats.NewDecoder(wanted)}
 }
@@ -353,8 +363,7 @@ type Record struct {
 	// IsBlank says that the record is neither a document nor a fault: a blank line, or the beginning of a line whose rest
 	// a damaged stream has lost. The fault of the stream stands for that.
 	IsBlank bool
-	// PassedOver says why the record is no document where none was to be expected, such as "request" in a web archive; empty
-	// otherwise.
+	// PassedOver says why no document was to be expected, such as "request" in a web archive; empty otherwise.
 	PassedOver string
 }
 
@@ -364,8 +373,7 @@ func CaptureOf(r *corpus.Record) (url, date string) {
 	return at.URL, at.Date
 }
 
-// contentLength returns the length of the texts of a record in bytes, or the number of its
-// features.
+// contentLength returns the length of the texts of a record in bytes, or the number of its features.
 func contentLength(content corpus.Record) int64 {
 	length := int64(len(content.Features))
 	for _, text := range content.Texts {

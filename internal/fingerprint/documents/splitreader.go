@@ -2,7 +2,6 @@ package documents
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -47,8 +46,7 @@ type splitReader struct {
 	decoded      []int64    // for each earlier stretch, its bytes if its file is compressed
 }
 
-// newSplitReader returns a reader of the stretches of a split. It reads at most a number of bytes of small files ahead. It must
-// be closed.
+// newSplitReader returns a reader of a split, which must be closed. It reads up to ahead bytes of small files early.
 func newSplitReader(r Reading, files []corpus.File, split corpus.Split, ahead int64) *splitReader {
 	reader := &splitReader{files: files, rest: split, mostExpanded: r.MaxExpanded, ahead: corpus.NewAhead(files, split, ahead)}
 	limits := r.Limits(reader.hold, func() (func(), error) { return reader.windows.Hold(reader.ctx) })
@@ -57,7 +55,6 @@ func newSplitReader(r Reading, files []corpus.File, split corpus.Split, ahead in
 	return reader
 }
 
-// hold waits for the right to hold a long line.
 func (r *splitReader) hold() error {
 	err := HoldLongLine(r.ctx)
 	r.holds = err == nil
@@ -121,7 +118,6 @@ func (r *splitReader) passOn(l *part, batch corpus.Batch) {
 	r.holds, l.holds = false, r.holds
 }
 
-// endStretch goes on to the next stretch.
 func (r *splitReader) endStretch(l *part) {
 	if len(r.rejects) > 0 {
 		l.batches = append(l.batches, corpus.Batch{File: r.rest[0].File, Rejects: r.rejects})
@@ -142,7 +138,6 @@ func (r *splitReader) order(batch *corpus.Batch) {
 	batch.Rejects, r.rejects = all[:n:n], all[n:]
 }
 
-// open opens the next stretch unless one is open.
 func (r *splitReader) open() error {
 	if r.reading {
 		return nil
@@ -217,45 +212,29 @@ func (l *Layout) missing(ref docref.Ref) error {
 // Checksum is the checksum of a stretch of the input. It covers the lines and the rejects between them. A
 // second read of an unchanged stretch gives the same checksum. The zero Checksum belongs to an empty stretch.
 type Checksum struct {
-	lines, rejects uint32 // CRC-32C
+	Lines, Rejects uint32 // CRC-32C
 }
 
-// checksumSize is the size of a checksum in a run file, in bytes.
-const checksumSize = 8
-
-// Add adds the next batch of the stretch.
 func (s *Checksum) Add(batch corpus.Batch) {
-	s.lines = checksum.Add(s.lines, batch.Data)
+	s.Lines = checksum.Add(s.Lines, batch.Data)
 	for _, reject := range batch.Rejects {
-		s.rejects = checksum.Add(s.rejects, fmt.Appendln(nil, reject.Position, reject.Message))
+		s.Rejects = checksum.Add(s.Rejects, fmt.Appendln(nil, reject.Position, reject.Message))
 	}
 }
 
-// WriteChecksums writes the checksums of the stretches of a split, in their order.
 func WriteChecksums(run *runfile.Writer, split int, sums []Checksum) error {
 	for _, sum := range sums {
-		b, err := run.Record(records.Sums, split, checksumSize)
-		if err != nil {
+		if err := records.Write(run, records.Sums, split, &sum); err != nil {
 			return err
 		}
-		binary.LittleEndian.PutUint32(b, sum.lines)
-		binary.LittleEndian.PutUint32(b[4:], sum.rejects)
 	}
 	return nil
 }
 
-// ReadChecksums reads the checksums that WriteChecksums wrote for a split: one for each of its stretches, in their
-// order.
+// ReadChecksums reads the checksums that WriteChecksums wrote for a split: one for each of its stretches, in order.
 func ReadChecksums(reader *runfile.Reader, pieces []runfile.Piece) ([]Checksum, error) {
 	packed, err := reader.ReadKind(nil, pieces, records.Sums)
-	if err != nil {
-		return nil, err
-	}
-	sums := make([]Checksum, 0, len(packed)/checksumSize)
-	for ; len(packed) > 0; packed = packed[checksumSize:] {
-		sums = append(sums, Checksum{lines: binary.LittleEndian.Uint32(packed), rejects: binary.LittleEndian.Uint32(packed[4:])})
-	}
-	return sums, nil
+	return slices.Collect(records.All[Checksum](packed)), err
 }
 
 const (
@@ -268,7 +247,6 @@ const (
 // expansion counts what the compressed files of a job have become so far.
 type expansion struct{ bytes atomic.Int64 }
 
-// expansions has an entry for each job at work in this process.
 var expansions work.Shared[expansion]
 
 // expand counts decoded bytes of the current stretch. It fails beyond the limit of the job.

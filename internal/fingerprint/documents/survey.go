@@ -21,17 +21,14 @@ import (
 // Seen is a document that a survey has read, before it is fingerprinted.
 type Seen struct {
 	// Hash is evenly spread and the same for equal texts.
-	Hash uint64
-	// Bytes is the length of its record.
+	Hash  uint64
 	Bytes int
 	// Length is the length of its text in bytes, or the number of its features.
-	Length int64
-	// Reference says that the document is of the reference corpus.
+	Length    int64
 	Reference bool
 }
 
-// Surveyed is a fingerprinted document as [Survey] shows it. Its slices are valid
-// until the next one.
+// Surveyed is a fingerprinted document as [Survey] shows it. Its slices are valid until the next one.
 type Surveyed struct {
 	Seen
 	Ref    docref.Ref
@@ -72,9 +69,11 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 			if err != nil {
 				return nil, err
 			}
-			return newSurveyor(f, newVisitor(), count).block, nil
+			s := &surveyor{fingerprinter: f, visitor: newVisitor(), count: count}
+			f.wants = s.wants
+			return s.block, nil
 		},
-		Write: func(b *block) error { return count(b) },
+		Write: count,
 	}
 	var begun atomic.Int64 // number of splits begun
 	for range work.Cores() {
@@ -98,7 +97,6 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() 
 	return total, texts, nil
 }
 
-// surveyor shows the documents of blocks to a visitor.
 type surveyor struct {
 	fingerprinter *fingerprinter
 	visitor       Visitor
@@ -106,12 +104,6 @@ type surveyor struct {
 	wanted        []Seen // wanted documents of the current block
 	documents     []byte // their number in the current block
 	shown         Surveyed
-}
-
-func newSurveyor(f *fingerprinter, visitor Visitor, count func(*block) error) *surveyor {
-	s := &surveyor{fingerprinter: f, visitor: visitor, count: count}
-	f.wants = s.wants
-	return s
 }
 
 func (s *surveyor) wants(b *block, r *Record) bool {
@@ -123,7 +115,6 @@ func (s *surveyor) wants(b *block, r *Record) bool {
 	return true
 }
 
-// block shows the documents of a block.
 func (s *surveyor) block(ctx context.Context, b *block, await func() error) error {
 	s.wanted = s.wanted[:0]
 	early := turn{await, func(b *block) error {
@@ -139,7 +130,6 @@ func (s *surveyor) block(ctx context.Context, b *block, await func() error) erro
 	return s.show(b)
 }
 
-// show shows the documents that the block has by now.
 func (s *surveyor) show(b *block) error {
 	s.documents = s.documents[:0]
 	for _, part := range b.builder.Documents() {

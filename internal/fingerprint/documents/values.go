@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"errors"
 	"slices"
 	"unicode/utf8"
 
@@ -10,7 +11,6 @@ import (
 	"mirrorbeam.dev/internal/util/quoting"
 )
 
-// valueCounts counts documents by the value that is their source.
 type valueCounts map[valueKey]*valueCount
 
 type valueKey struct {
@@ -23,10 +23,6 @@ type valueCount struct {
 	documents int64
 }
 
-// mostValues is the number of values that a task counts before it writes the counts.
-const mostValues = 1 << 14
-
-// add counts a document, given its value and the hash of it.
 func (c valueCounts) add(key valueKey, value []byte) {
 	count := c[key]
 	if count == nil {
@@ -77,17 +73,22 @@ func valueName(value []byte) []byte {
 		return []byte(NoValue)
 	case len(value) == 0:
 		return []byte(emptyValue)
-	case len(value) <= mostNameBytes:
-		return quoting.AppendText(nil, value)
 	}
-	end := mostNameBytes
-	for end > mostNameBytes-utf8.UTFMax && !utf8.RuneStart(value[end]) {
-		end--
-	}
-	return append(quoting.AppendText(nil, value[:end]), "…"...)
+	return []byte(shortText(value, mostNameBytes))
 }
 
-// siteCounts counts the pages of sites, by the hashes of their names, and the redirects from sites to others.
+// shortText returns a text as rows have it. A longer one is cut where a character begins.
+func shortText[S ~string | ~[]byte](text S, most int) string {
+	if len(text) <= most {
+		return quoting.Text(text)
+	}
+	end := most
+	for end > most-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return quoting.Text(text[:end]) + "…"
+}
+
 type siteCounts struct {
 	pages     map[uint64]*records.SiteCount
 	redirects map[[2]uint64]int64
@@ -96,12 +97,6 @@ type siteCounts struct {
 func newSiteCounts() siteCounts {
 	return siteCounts{map[uint64]*records.SiteCount{}, map[[2]uint64]int64{}}
 }
-
-// mostSites is the number of sites and of redirects between different sites that a task counts before it writes the counts.
-const mostSites = 1 << 14
-
-// isFull reports whether it is time to write the counts.
-func (c siteCounts) isFull() bool { return len(c.pages)+len(c.redirects) >= mostSites }
 
 // add adds a count. It asks for the name of a new site.
 func (c siteCounts) add(count records.SiteCount, name func() string) {
@@ -146,4 +141,34 @@ func (c siteCounts) write(run *runfile.Writer, shardOf func(site uint64) int) er
 func (c siteCounts) forget() {
 	clear(c.pages)
 	clear(c.redirects)
+}
+
+// tally has the counts of a task, and writes them to shards.
+type tally struct {
+	values          valueCounts
+	sites           siteCounts
+	run             *runfile.Writer
+	ofValue, ofSite func(hash uint64) int // the shard of a value, and of a site
+}
+
+func newTally(run *runfile.Writer, ofValue, ofSite func(hash uint64) int) *tally {
+	return &tally{valueCounts{}, newSiteCounts(), run, ofValue, ofSite}
+}
+
+func (t *tally) add(b *block) error {
+	t.values.addAll(b.values)
+	t.sites.addAll(b.sites)
+	return t.writeMany()
+}
+
+func (t *tally) writeMany() error {
+	const most = 1 << 14
+	if max(len(t.values), len(t.sites.pages)+len(t.sites.redirects)) < most {
+		return nil
+	}
+	return t.write()
+}
+
+func (t *tally) write() error {
+	return errors.Join(t.values.write(t.run, t.ofValue), t.sites.write(t.run, t.ofSite))
 }

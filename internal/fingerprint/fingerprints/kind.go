@@ -12,7 +12,6 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Name names a kind.
 type Name string
 
 // Kind is a kind of fingerprint. Name and New are required.
@@ -21,8 +20,7 @@ type Kind struct {
 	// New returns a maker of such fingerprints. The error says what is wrong with the options.
 	New func(o Options) (Maker, error)
 
-	// HasShingles says that the elements of a fingerprint are shingles, or features: they have a least number, and some may
-	// not count.
+	// HasShingles says that the elements are shingles or features: they have a least number, and some may not count.
 	HasShingles bool
 	// HasColumns says that a sketch block has columns for band keys and SimHash fingerprints.
 	HasColumns bool
@@ -36,10 +34,8 @@ type Kind struct {
 	Explain Explanations
 }
 
-// Options say how fingerprints are made.
 type Options struct {
 	sketch.Options
-	// Fields are the fields that texts and features are read from.
 	Fields corpus.Fields
 	// Scheme is the scheme of the band keys. Without bands there are none.
 	Scheme lshbands.Scheme
@@ -56,7 +52,6 @@ type Maker interface {
 	Make(raw []byte, content corpus.Record) Fingerprint
 }
 
-// Fingerprint is the fingerprint of a document.
 type Fingerprint struct {
 	// Fingerprint holds the digest and the counts, and the whole set of a kind that has shingles.
 	sketch.Fingerprint
@@ -92,8 +87,7 @@ type Explanations struct {
 
 var registered = map[Name]*Kind{}
 
-// Register adds a kind. It is called when the program starts. It panics if there is a kind of the same name, which is a
-// mistake of a programmer.
+// Register adds a kind when the program starts. It panics if there is one of the same name: a programmer's mistake.
 func Register(k Kind) {
 	if registered[k.Name] != nil {
 		panic(fmt.Sprintf("fingerprints: %s is there twice", k.Name))

@@ -29,7 +29,6 @@ type Passages struct {
 	sequence sketchblock.Sequence // the last one that was read
 }
 
-// NewPassages returns a maker of keys for passages of a number of shingles.
 func NewPassages(combined int) *Passages {
 	return &Passages{combined: combined, seen: map[uint64]struct{}{}}
 }
@@ -46,7 +45,6 @@ func (p *Passages) AppendKeys(keys []uint64, s *sketch.Sequence) []uint64 {
 	return keys
 }
 
-// each yields the keys of a sequence in the order of the text.
 func (p *Passages) each(s *sketch.Sequence) iter.Seq[uint64] {
 	p.hashes = s.Passages(p.hashes[:0], p.combined)
 	p.selected = sketch.Winnow(p.selected[:0], p.hashes, passageWindow)
@@ -109,7 +107,6 @@ type PassageHead struct {
 	sum  uint32
 }
 
-// IsOf reports whether the head is the one of a packed sequence.
 func (h PassageHead) IsOf(sequence []byte) bool { return checksum.Of(sequence) == h.sum }
 
 // ReadHeads appends the heads of a block of n documents. They alias packed. It reports false if they are of passages of another number of shingles.

@@ -83,8 +83,7 @@ type Bands struct {
 	keys      []uint64
 }
 
-// NewBands returns the Bands of a scheme. A scheme without bands makes no keys. The error says that the scheme is
-// impossible.
+// NewBands returns the Bands of a scheme, without bands no keys. The error says that the scheme is impossible.
 func NewBands(scheme lshbands.Scheme) (*Bands, error) {
 	minhash, err := sketch.NewMinHash(scheme.Components())
 	if err != nil {

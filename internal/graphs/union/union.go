@@ -48,7 +48,6 @@ func RangesOf(shards int, input int64) int {
 
 // Ranges cut document order.
 type Ranges struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// Count is the number of ranges, at least 1.
 	Count int
@@ -56,10 +55,8 @@ type Ranges struct {
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the inputs.
 func (r *Ranges) Setup() error { return r.layout.Read(string(r.Inputs)) }
 
-// Layout returns the layout of the inputs.
 func (r *Ranges) Layout() *documents.Layout { return &r.layout }
 
 // of returns the range of a document. Each range has about as many splits.
@@ -70,7 +67,6 @@ func (r *Ranges) of(ref docref.Ref) int {
 // Spreading sends the nodes of a part to ranges.
 type Spreading struct {
 	Ranges
-	// Kind is the kind of records that holds the parts.
 	Kind runfile.Kind
 }
 
@@ -79,7 +75,6 @@ func SpreadingDelivery(kind runfile.Kind, count int, but ...work.Stage) work.Del
 	return work.Delivery{Needed: []runfile.Kind{kind}, Into: count, Enough: work.FewTasks, OnlyCounted: but}
 }
 
-// Task sends the nodes of the part whose number the task has.
 func (s *Spreading) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, s.Kind)
 	if err != nil {
@@ -121,10 +116,7 @@ const linkBytes = records.OccurrenceSize + 32
 
 // Task writes the links as a forest, and sends each document to the range of the first name.
 func (l *Linking) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
-	bytes := int64(0)
-	for _, piece := range w.Pieces {
-		bytes += piece.Length
-	}
+	bytes := runfile.SizeOf(w.Pieces, records.Occurrences)
 	passes := uint64(bytes/records.OccurrenceSize*linkBytes/max(l.Bytes, 1) + 1)
 	links := links{Linking: l, run: &w.Run, nodes: &w.Nodes}
 	links.nodes.Reset()
@@ -149,7 +141,6 @@ func (l *Linking) Task(_ context.Context, t work.Task, w *work.TaskContext) erro
 	return records.WritePart(&w.Run, records.Links, t.Number, links.part)
 }
 
-// links are the links of the names of a range.
 type links struct {
 	*Linking
 	run   *runfile.Writer
@@ -168,7 +159,6 @@ func (l *links) at(s sorted) records.Occurrence {
 	return records.GetOccurrence(l.held[int(s.at)*records.OccurrenceSize:])
 }
 
-// node returns the node of a name.
 func (l *links) node(name docref.Ref) graphs.Node {
 	node, isNew := l.nodes.Add(uint64(name))
 	if isNew {
@@ -185,12 +175,12 @@ func (l *links) sort() error {
 		all[i].ref = l.at(all[i]).Ref
 	}
 	all = graphs.RadixSort(all, make([]sorted, len(all)), func(s *sorted) uint64 { return uint64(s.ref) })
-	for len(all) > 0 {
-		name, same := l.at(all[0]).First, 0
-		for ; same < len(all) && all[same].ref == all[0].ref; same++ {
-			name = min(name, l.at(all[same]).First)
+	for same := range graphs.Runs(all, func(a, b *sorted) bool { return a.ref == b.ref }) {
+		name := l.at(same[0]).First
+		for _, s := range same {
+			name = min(name, l.at(s).First)
 		}
-		for _, s := range all[:same] {
+		for _, s := range same {
 			of := l.at(s)
 			if of.First != name {
 				l.part.Parents.Union(l.node(name), l.node(of.First))
@@ -200,12 +190,10 @@ func (l *links) sort() error {
 				return err
 			}
 		}
-		all = all[same:]
 	}
 	return nil
 }
 
-// Uniting joins names that are linked.
 type Uniting struct {
 	Ranges
 	// GraphBytes is about how much memory the names may take.
@@ -230,16 +218,13 @@ func (u *Uniting) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(d, append(runs, run))
 }
 
-// renamer writes the names that are not the first document of their component.
 type renamer struct {
 	ranges *Ranges
 	p      *work.Planning
 }
 
-// Count does nothing.
 func (*renamer) Count(joining.Component) {}
 
-// Place does nothing.
 func (*renamer) Place(joining.Component) (uint64, error) { return 0, nil }
 
 // Document tells the range of a name what the first document of its component is.
@@ -251,10 +236,8 @@ func (r *renamer) Document(d joining.Document) (none struct{}, err error) {
 	return none, records.WritePair(&r.p.Run, records.Renamed, r.ranges.of(d.Ref), d.Ref, d.Component.First)
 }
 
-// Node does nothing.
 func (*renamer) Node(int, graphs.Node, struct{}) error { return nil }
 
-// renamed has what was told of the names of a range.
 type renamed struct {
 	names  graphs.Numbering[uint32]
 	firsts []docref.Ref // of their components
@@ -325,8 +308,7 @@ type Finishing struct {
 	GraphBytes int64
 }
 
-// Graph returns the graph of the components that begin in the range of a task. Its nodes are the ones of the parts from which the components
-// came.
+// Graph returns the graph of the components that begin in the range of a task. Its nodes are from the first parts.
 func (f *Finishing) Graph(w *work.TaskContext) (*joining.Graph, error) {
 	renamed, err := readRenamed(w)
 	part, names := graphs.Part{}, graphs.Numbering[graphs.Node]{}

@@ -17,8 +17,7 @@ type Record struct {
 	Ref docref.Ref
 	// Digest is equal for documents that are identical under the measure.
 	Digest digest.Digest
-	// Size is the number of distinct shingles of the document.
-	Size uint32
+	Size   uint32
 	// Position is the number of the key among the keys of the document, from 0. For an exact key it is the number of
 	// shingles of the document that come before the key in the order of shingles.
 	Position uint32
@@ -28,18 +27,17 @@ type Record struct {
 	Side uint64
 	// Second is set in a record that stands for a class of equal documents; see [Class].
 	Second docref.Ref
-	// First says that this is the document's first key.
-	First bool
+	First  bool
 	// HasBitmap says that Previous holds a bitmap behind the previous key, which is exact.
 	HasBitmap bool
 	// Mark is for the receiver of pairs to use. The record of Second has the mark of the record of Ref.
 	Mark uint32
 }
 
-func (r *Record) class() Class { return Class{First: r.Ref, Second: r.Second, Side: r.Side} }
+func (r *Record) Class() Class { return Class{First: r.Ref, Second: r.Second, Side: r.Side} }
 
-// of returns the record of a document of the class, with the same mark.
-func (r *Record) of(ref docref.Ref) *Record {
+// Of returns the record of a document of the class, with the same mark.
+func (r *Record) Of(ref docref.Ref) *Record {
 	if ref == r.Ref {
 		return r
 	}
@@ -82,7 +80,6 @@ func KeyOf(hash uint64, previous int) uint64 { return hash&^previousMask | uint6
 // KnownOf returns the number of previous keys that a record of that Key holds.
 func KnownOf(key uint64) int { return int(key & previousMask) }
 
-// Known returns the number of previous keys that are in use.
 func (r *Record) Known() int { return KnownOf(r.Key) }
 
 // Words returns the number of entries of Previous that are in use: for previous keys, and for a bitmap.
@@ -96,7 +93,6 @@ func (r *Record) Words() int {
 // PreviousOf returns the part of a key's hash that later records hold.
 func PreviousOf(hash uint64) uint32 { return uint32(hash >> 3) }
 
-// met reports whether two records of one key have an earlier key in common.
 func (r *Record) met(other *Record) bool {
 	for i := range r.Known() {
 		if r.Previous[i] == other.Previous[i] {
@@ -106,8 +102,7 @@ func (r *Record) met(other *Record) bool {
 	return false
 }
 
-// AppendHashed appends a record for each key of a document, in the order of the keys. The keys are hashes. The document
-// is a record without a key.
+// AppendHashed appends a record for each key of a document, in order. The keys are hashes. The document has no key yet.
 func AppendHashed(records []Record, document Record, keys []uint64) []Record {
 	r := document
 	for i, key := range keys {
@@ -132,13 +127,11 @@ type Class struct {
 	Side uint64
 }
 
-// Apart reports whether no document of one class is compared with one of the other: all of both are of the reference, or
-// of one side.
+// Apart reports whether no documents of two classes are compared: all are of the reference, or of one side.
 func Apart(a, b Class, firstInput docref.Ref) bool {
 	return a.First == a.Second && b.First == b.Second && firstsApart(a, b, firstInput)
 }
 
-// firstsApart reports whether the first documents of two classes are not compared.
 func firstsApart(a, b Class, firstInput docref.Ref) bool {
 	return max(a.First, b.First) < firstInput || a.Side != 0 && a.Side == b.Side
 }
@@ -177,7 +170,6 @@ func PrefixKeyOf(shingle uint64) uint64 {
 	return KeyOf(shingle<<16|shingle>>32<<3&0xffff, prefixWords)
 }
 
-// SetBitmap gives a record of an exact key the bitmap of its document.
 func (r *Record) SetBitmap(b Bitmap) {
 	r.HasBitmap = true
 	for i, word := range b {
@@ -225,7 +217,6 @@ func (g *Grouper) reach(a, b *Record) bool {
 // Bitmap is the bitmap of a document in a key record. It tells documents of up to some 300 shingles apart.
 type Bitmap [2]uint64
 
-// BitmapOf returns the bitmap of a set of hashes.
 func BitmapOf(set []uint64) (b Bitmap) {
 	Flip(b[:], set, 0)
 	return b
@@ -271,8 +262,7 @@ func (b *bitmapRows) read(group []Record) {
 	}
 }
 
-// row returns in how many bits the bitmap of record i differs from each one behind it, up to the limit. It returns nil if
-// the record has none.
+// row returns in how many bits the bitmap of record i differs from each one behind it, up to the limit; nil for none.
 func (b *bitmapRows) row(group []Record, i, limit int) []uint16 {
 	if !group[i].HasBitmap || limit <= i+1 {
 		return nil

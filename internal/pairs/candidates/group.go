@@ -35,8 +35,7 @@ type Grouper struct {
 	// the pairs has been compared.
 	Oversized func(group []Record, pairs int64)
 
-	// Stopped, if it is not nil, reports that nobody wants further pairs. The Grouper asks before each group, and before each document of
-	// a large one.
+	// Stopped, if not nil, reports that nobody wants further pairs. It is asked before each group and in large ones.
 	Stopped func() bool
 
 	// DenseKeys holds the keys of all dense groups, by [Grouper.KeyID]. OversizedGroup and Again need it.
@@ -107,10 +106,8 @@ func (g *Grouper) OversizedWithout(group []Record, isOut func(*Record) bool) int
 	return 0
 }
 
-// stopped asks Stopped.
 func (g *Grouper) stopped() bool { return g.Stopped != nil && g.Stopped() }
 
-// eachGroup visits the groups of two or more.
 func (g *Grouper) eachGroup(records []Record, visit func([]Record)) {
 	for start := 0; start < len(records) && !g.stopped(); {
 		end := start + 1
@@ -153,18 +150,16 @@ func (g *Grouper) distinct(group []Record) []Record {
 	return group[:n]
 }
 
-// ofReference reports whether all documents of the class that a record stands for are of the reference. Two such classes
-// are not compared.
+// ofReference reports whether all documents of a class are of the reference. Two such classes are not compared.
 func (g *Grouper) ofReference(r *Record) bool { return r.Second < g.FirstInput }
 
-// apart reports whether two classes are not compared.
-func (g *Grouper) apart(a, b *Record) bool { return Apart(a.class(), b.class(), g.FirstInput) }
+func (g *Grouper) apart(a, b *Record) bool { return Apart(a.Class(), b.Class(), g.FirstInput) }
 
 // pair passes on a pair of classes as a pair of the documents that [Ends] returns, and reports whether there is one.
 func (g *Grouper) pair(a, b *Record) bool {
-	x, y, ok := Ends(a.class(), b.class(), g.FirstInput)
+	x, y, ok := Ends(a.Class(), b.Class(), g.FirstInput)
 	if ok {
-		g.Candidate(a.of(x), b.of(y))
+		g.Candidate(a.Of(x), b.Of(y))
 	}
 	return ok
 }
@@ -329,8 +324,7 @@ func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
 	return major, pairs
 }
 
-// PairsOf returns the number of pairs that the given number of classes make. It does not count pairs of classes of the
-// reference. It gets their number.
+// PairsOf returns the number of pairs of classes, but for the pairs of the given number of classes of the reference.
 func PairsOf(all, ofReference int64) int64 {
 	return all*(all-1)/2 - ofReference*(ofReference-1)/2
 }
@@ -339,22 +333,20 @@ func PairsOf(all, ofReference int64) int64 {
 // of its class that is of another side. So each is joined to one with which it makes a pair. Where a class has one side
 // only, its documents are joined to the first of them: that is no pair, but says that they belong together.
 func (g *Grouper) starsAcross(group []Record) {
-	for len(group) > 0 {
-		n, second := 1, 0 // second is the first document of another side than the first
-		for ; n < len(group) && group[n].Digest == group[0].Digest; n++ {
-			if second == 0 && group[n].Side != group[0].Side {
-				second = n
+	for class := range graphs.Runs(group, func(a, b *Record) bool { return a.Digest == b.Digest }) {
+		second := 0 // the first document of another side than the first
+		for i := 1; i < len(class) && second == 0; i++ {
+			if class[i].Side != class[0].Side {
+				second = i
 			}
 		}
-		class := group[:n]
-		group = group[n:]
 		// The documents of one star must come one after the other.
-		for i := 1; i < n; i++ {
+		for i := 1; i < len(class); i++ {
 			if class[i].First && (second == 0 || class[i].Side != class[0].Side) {
 				g.Identical(&class[0], &class[i])
 			}
 		}
-		for i := 1; i < n && second > 0; i++ {
+		for i := 1; i < len(class) && second > 0; i++ {
 			if class[i].First && class[i].Side == class[0].Side {
 				g.Identical(&class[second], &class[i])
 			}

@@ -70,7 +70,7 @@ func TestOversizedGroupsAreWhole(t *testing.T) {
 				for i := range classes {
 					for j := range i {
 						a, b := &classes[i], &classes[j]
-						_, _, compared := Ends(a.class(), b.class(), g.FirstInput)
+						_, _, compared := Ends(a.Class(), b.Class(), g.FirstInput)
 						if compared && (a.First || b.First || g.previousID(a, 0) != g.previousID(b, 0)) {
 							want++
 						}
@@ -140,7 +140,7 @@ func TestLargeGroups(t *testing.T) {
 				for i := range classes {
 					for j := range i {
 						a, b := &classes[j], &classes[i]
-						x, y, compared := Ends(a.class(), b.class(), g.FirstInput)
+						x, y, compared := Ends(a.Class(), b.Class(), g.FirstInput)
 						if low, high := min(a.Size, b.Size), max(a.Size, b.Size); !compared || float64(low)/float64(high) < 0.8 || !g.wanted(a, b) {
 							continue
 						}

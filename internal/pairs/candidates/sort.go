@@ -29,8 +29,7 @@ type Buckets struct {
 type link struct{ key, previous uint64 }
 
 const (
-	// Unmet stands for the previous key if there is none. Documents that share a key without a previous one have not
-	// met before.
+	// Unmet stands for no previous key. Documents that share a key without a previous one have not met before.
 	Unmet = 1 << 62
 	// mayMeet marks the link of a bucket in which two records may be a new pair.
 	mayMeet = 1 << 63
@@ -38,14 +37,12 @@ const (
 	dropped = ^uint32(0)
 )
 
-// NewBuckets returns buckets for n records whose keys are from low to high.
 func NewBuckets(n int, low, high uint64) *Buckets {
 	width := min(bits.Len(uint(n)), 20)
 	// A shard holds keys of one range. The bits that all of them share say nothing.
 	return &Buckets{low: low, shift: max(bits.Len64(high-low)-width, 0), ends: make([]uint32, 1<<width)}
 }
 
-// Count counts a record by its key.
 func (b *Buckets) Count(key uint64) { b.ends[(key-b.low)>>b.shift]++ }
 
 // CountLink counts a record by its key and its previous key. The previous key is below Unmet; it is Unmet if there is
@@ -145,8 +142,7 @@ func (b *Buckets) Sort(records []Record, stopped func() error) error {
 	return nil
 }
 
-// Sort brings records of one key together. Scratch must be as long as records. The result is in the returned slice, which
-// is records or scratch.
+// Sort brings records of one key together. Scratch is as long as records, and the result is in one of the two.
 func Sort(records, scratch []Record) []Record {
 	if len(records) == 0 {
 		return records
@@ -255,8 +251,7 @@ func bySize(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
 }
 
-// ranking orders records, in memory that stays. Records are large, so their ranks are sorted first, and then each record is
-// moved once.
+// ranking orders records, in memory that stays. Ranks are sorted first, and each record, which is large, moves once.
 type ranking []ranked
 
 // ranked is the rank of a record, and where the record is.
@@ -265,12 +260,10 @@ type ranked struct {
 	at   uint32
 }
 
-// byKey orders records by key, then by digest, then by ref.
 func (o *ranking) byKey(records []Record) {
 	o.sort(records, byKey, func(r *Record) [2]uint64 { return [2]uint64{r.Key, r.Digest[0]} })
 }
 
-// bySize orders records by size, then by ref.
 func (o *ranking) bySize(records []Record) {
 	o.sort(records, bySize, func(r *Record) [2]uint64 { return [2]uint64{uint64(r.Size), uint64(r.Ref)} })
 }

@@ -27,11 +27,9 @@ import (
 // hashBytes is the memory that a shingle of a set takes in a scoring task.
 const hashBytes = 8
 
-// Components joins the parts of the candidate graph, gives each component a place and
-// makes the tasks that send pairs there. Where all pairs are compared, it places blocks of
-// documents instead.
+// Components joins the parts of the candidate graph, gives each component a place and makes the tasks that send pairs
+// there. Where all pairs are compared, it places blocks of documents instead.
 type Components struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// PlaceBytes is about how many bytes the sets of a place may take in memory.
 	PlaceBytes int64
@@ -45,7 +43,6 @@ type Components struct {
 	layout documents.Layout
 }
 
-// Setup reads the inputs.
 func (c *Components) Setup() error { return c.layout.Read(string(c.Inputs)) }
 
 // Plan places components or blocks. The outcome of the step names the run file with the locations. It names none if no two
@@ -94,7 +91,6 @@ func (c *Components) placeComponents(runs []string, p *work.Planning) error {
 	return err
 }
 
-// placing places the components of the candidate graph, and writes the locations of its nodes.
 type placing struct {
 	run    *runfile.Writer
 	layout *documents.Layout
@@ -104,10 +100,8 @@ type placing struct {
 	number, stride graphs.Place
 }
 
-// Count does nothing.
 func (p *placing) Count(joining.Component) {}
 
-// Place returns the location of a component.
 func (p *placing) Place(c joining.Component) (uint64, error) {
 	location, err := p.packer.Pack(c.Weight)
 	location.First = location.First*p.stride + p.number
@@ -124,7 +118,6 @@ func (p *placing) Document(d joining.Document) (records.NodeLocation, error) {
 	return at, want(p.run, p.layout, records.Want{Ref: d.Ref, Place: at.First})
 }
 
-// Node writes the location of a node.
 func (p *placing) Node(part int, node graphs.Node, at records.NodeLocation) error {
 	b, err := p.run.Record(records.Locations, part, records.LocationSize)
 	if err == nil {
@@ -172,8 +165,7 @@ func (c *Components) placeBlocks(runs []string, p *work.Planning) (bool, error) 
 // BlockShingles returns how many shingles a block holds, given the size of a place: a task holds two blocks.
 func BlockShingles(placeBytes int64) int64 { return placeBytes / (2 * hashBytes) }
 
-// readDistinct returns the distinct documents. Inputs holds, for documents of the reference, the equal document of the
-// input, if any.
+// readDistinct returns the distinct documents. Inputs has, for the reference, the equal one of the input.
 func readDistinct(runs []string, m *work.Memory) (all []graphs.Sized, inputs map[docref.Ref]docref.Ref, err error) {
 	inputs = map[docref.Ref]docref.Ref{}
 	var part graphs.Part

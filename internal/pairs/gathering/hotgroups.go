@@ -19,7 +19,6 @@ import (
 // HotGroups joins dense groups to hot groups, gives each hot group a place and makes the tasks that send sets there. Dense groups
 // that share documents make one hot group. It has too many pairs to compare them all.
 type HotGroups struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// PlaceBytes is about how many bytes the sets of the hot groups of a place take, at 8 bytes a shingle. One hot group may take
 	// more: a hot group is not cut.
@@ -30,7 +29,6 @@ type HotGroups struct {
 	layout documents.Layout
 }
 
-// Setup reads the inputs.
 func (h *HotGroups) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
 // Plan places the hot groups. The outcome of the step names the run file that holds the number of documents of the hot groups of
@@ -40,6 +38,7 @@ func (h *HotGroups) Plan(_ context.Context, p *work.Planning) error {
 	defer p.Run.Abort()
 	placing := &placingHotGroups{
 		run: &p.Run, layout: &h.layout, packer: graphs.NewPacker(h.PlaceBytes / hashBytes), inputs: map[docref.Ref]docref.Ref{},
+		hotGroups: map[graphs.Place]records.HotGroupNumber{}, sizes: map[graphs.Place]uint32{},
 	}
 	graph := &joining.Graph{Bytes: h.GraphBytes, Folder: string(p.Runs.Folder), Stopped: p.Run.Stopped}
 	runs := work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip, work.Prune)
@@ -59,7 +58,6 @@ func (h *HotGroups) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(SetsDelivery(), append(work.RunsOf(p.Outcomes), p.Outcome.Run))
 }
 
-// placingHotGroups packs hot groups into places and wants their documents there.
 type placingHotGroups struct {
 	run    *runfile.Writer
 	layout *documents.Layout
@@ -70,15 +68,10 @@ type placingHotGroups struct {
 	sizes     map[graphs.Place]uint32                 // number of documents in them
 }
 
-// Count does nothing.
 func (h *placingHotGroups) Count(joining.Component) {}
 
-// Place returns the place of a hot group and the number of the hot group there. A hot group too large for one place gets the first of
-// its places only.
+// Place returns the place and number of a hot group. One that is too large gets the first of its places only.
 func (h *placingHotGroups) Place(c joining.Component) (uint64, error) {
-	if h.hotGroups == nil {
-		h.hotGroups, h.sizes = map[graphs.Place]records.HotGroupNumber{}, map[graphs.Place]uint32{}
-	}
 	location, err := h.packer.Pack(c.Weight)
 	if err != nil {
 		return 0, err
@@ -88,19 +81,18 @@ func (h *placingHotGroups) Place(c joining.Component) (uint64, error) {
 	return uint64(location.First) | uint64(hotGroup)<<32, nil
 }
 
-// Document wants a document at the place of its hot group.
 func (h *placingHotGroups) Document(d joining.Document) (none struct{}, err error) {
 	place, hotGroup := graphs.Place(d.Component.Value), records.HotGroupNumber(d.Component.Value>>32)
 	h.sizes[place]++
 	return none, want(h.run, h.layout, records.Want{Ref: d.Ref, Place: place, Second: h.inputs[d.Ref], HotGroup: hotGroup})
 }
 
-// Node does nothing.
 func (h *placingHotGroups) Node(int, graphs.Node, struct{}) error { return nil }
 
 func (h *placingHotGroups) writeSizes() error {
 	for _, place := range slices.Sorted(maps.Keys(h.sizes)) {
-		if err := records.WriteHotGroups(h.run, place, h.sizes[place]); err != nil {
+		size := h.sizes[place]
+		if err := records.Write(h.run, records.HotGroups, int(place), &size); err != nil {
 			return err
 		}
 	}

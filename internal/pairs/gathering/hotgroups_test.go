@@ -69,7 +69,7 @@ func TestHotGroups(t *testing.T) {
 			for _, hotGroup := range byHotGroup {
 				hotGroups = append(hotGroups, slices.Sorted(slices.Values(hotGroup)))
 			}
-			if got := records.HotGroupDocuments(sizes[place]); got != len(sets) {
+			if got := slices.Collect(records.All[uint32](sizes[place])); !slices.Equal(got, []uint32{uint32(len(sets))}) {
 				t.Errorf("place %d is told of %d documents and has %d", place, got, len(sets))
 			}
 		}

@@ -2,7 +2,6 @@ package gathering
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -73,16 +72,18 @@ func (r *PlacingRange) Task(_ context.Context, t work.Task, w *work.TaskContext)
 	return nil
 }
 
-const starSize = records.RefSize + 4
+type starred struct {
+	Ref  docref.Ref
+	Star records.StarNumber
+}
 
 func starsPath(folder string) string { return storage.Join(folder, "stars") }
 
-// write writes the stars to the job's folder, and openStars reads them.
 func (s *stars) write(folder string) error {
 	var b []byte
 	for document, ref := range s.documents.Keys {
 		if star := s.of[document]; star != 0 {
-			b = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(b, ref), uint32(star))
+			b = records.Append(b, &starred{docref.Ref(ref), star})
 		}
 	}
 	if err := storage.WriteFile(starsPath(folder), b); err != nil {
@@ -97,9 +98,9 @@ func openStars(folder string) (*stars, error) {
 		return nil, fmt.Errorf("read stars: %w", err)
 	}
 	s := &stars{}
-	for ; len(b) > 0; b = b[starSize:] {
-		s.documents.Add(uint64(docref.Ref(binary.LittleEndian.Uint64(b))))
-		s.of = append(s.of, records.StarNumber(binary.LittleEndian.Uint32(b[records.RefSize:])))
+	for one := range records.All[starred](b) {
+		s.documents.Add(uint64(one.Ref))
+		s.of = append(s.of, one.Star)
 	}
 	return s, nil
 }

@@ -13,7 +13,6 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// The steps of [Sending].
 const (
 	// PairsStep sends the candidate pairs of a part to their places.
 	PairsStep = iota
@@ -31,7 +30,6 @@ func SetsDelivery() work.Delivery {
 
 // Sending sends the pairs of a part of the candidate graph, or the wanted sets of a split, to their places.
 type Sending struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	// Ranges is as in [Components].
 	Ranges int
@@ -39,10 +37,8 @@ type Sending struct {
 	layout documents.Layout
 }
 
-// Setup reads the inputs.
 func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
-// Task does the step of the task.
 func (s *Sending) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	if t.Step == PairsStep {
 		return s.sendPairs(w)
@@ -96,12 +92,10 @@ type pairSender struct {
 	oversized        int      // number of wanted that makes a search for repeats worthwhile
 }
 
-// packWanted packs a node and a place where it is wanted into a word.
 func packWanted(node graphs.Node, place graphs.Place) uint64 {
 	return uint64(node)<<32 | uint64(place)
 }
 
-// unpackWanted returns what packWanted has packed.
 func unpackWanted(word uint64) (graphs.Node, graphs.Place) {
 	return graphs.Node(word >> 32), graphs.Place(word)
 }
@@ -136,7 +130,6 @@ func (p *pairSender) send(pairs []byte) error {
 	return nil
 }
 
-// compact sorts wanted and drops repeats.
 func (p *pairSender) compact() {
 	slices.Sort(p.wanted)
 	p.wanted = slices.Compact(p.wanted)

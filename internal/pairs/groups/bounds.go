@@ -20,8 +20,7 @@ type Bounds struct {
 	// together: a star is the documents that are like one pivot. A listed pair takes some 2 microseconds, a document
 	// that is like no other 3 to 7.
 	Spare, Each int64
-	// Passages is the number of pairs that are compared of the documents that share a passage, if passages are looked
-	// for.
+	// Passages is the number of pairs that are compared under one passage, if passages are looked for.
 	Passages int64
 	// Noted is the number of documents that are noted for each one of a large group that is like them, if keys are of
 	// SimHash. The pairs of a document that are listed beyond the pairs of Group are with these.

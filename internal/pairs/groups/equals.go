@@ -1,6 +1,7 @@
 package groups
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -23,28 +24,22 @@ type Equals struct {
 
 // Shard writes the stars of equal documents of a shard, and its distinct documents.
 func (e *Equals) Shard(w *work.TaskContext, shard int) error {
-	equal := stars{run: &w.Run, part: shard, shard: shard, shards: e.Shards, large: e.large}
+	equal := Stars{run: &w.Run, part: shard, shard: shard, shards: e.Shards, large: e.large}
 	var failed error
 	g := candidates.Grouper{
 		MaxComparisons: math.MaxInt64, FirstInput: e.FirstInput,
 		Stopped:   func() bool { return stopped(w, &failed) },
 		Candidate: func(_, _ *candidates.Record) {},
-		Identical: func(first, other *candidates.Record) {
-			if err := equal.add(first, other); err != nil {
-				failed = err
-			}
-		},
+		Identical: func(first, other *candidates.Record) { failed = cmp.Or(failed, equal.add(first, other)) },
 	}
 	distinct := graphs.Node(0)
 	sorting := sorting{
 		kind: records.Digests, shard: shard, shards: e.Shards, held: e.large.records, premerger: &premerger{stars: &equal, firstInput: e.FirstInput},
 	}
 	return sorting.read(w, func(keys []candidates.Record) error {
-		var err error
-		if distinct, err = e.writeDistinct(&w.Run, shard, keys, distinct); err != nil {
-			return err
+		if distinct, failed = e.writeDistinct(&w.Run, shard, keys, distinct); failed == nil {
+			g.Groups(keys)
 		}
-		g.Groups(keys)
 		return failed
 	})
 }
@@ -52,13 +47,7 @@ func (e *Equals) Shard(w *work.TaskContext, shard int) error {
 // writeDistinct writes the first document under each key as a node. Each of these is compared with every other. The
 // second document of its class, if any, is a node joined to it; see [candidates.Class]. Next is the number of the next node.
 func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates.Record, next graphs.Node) (graphs.Node, error) {
-	for len(keys) > 0 {
-		n := 1
-		for n < len(keys) && keys[n].Digest == keys[0].Digest {
-			n++
-		}
-		class := keys[:n]
-		keys = keys[n:]
+	for class := range graphs.Runs(keys, func(a, b *candidates.Record) bool { return a.Digest == b.Digest }) {
 		first := &class[0]
 		if first.Size == 0 {
 			continue

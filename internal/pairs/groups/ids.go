@@ -18,7 +18,6 @@ import (
 // HashID returns the hash of an id that is not empty.
 func HashID(id []byte) uint64 { return xxh3.Hash(id) }
 
-// WriteID writes the hash of the id of a document to one of the shards of ids.
 func WriteID(run *runfile.Writer, shards int, ref docref.Ref, hash uint64) error {
 	b, err := run.Record(records.IDs, records.ShardOf(hash, shards), records.IDSize)
 	if err == nil {
@@ -44,24 +43,18 @@ func RepeatedIDs(w *work.TaskContext, layout *documents.Layout) error {
 	ids = graphs.RadixSort(ids, make([]idRecord, len(ids)), func(r *idRecord) uint64 { return r.hash })
 	var found sharing
 	var shared []byte // their hashes
-	for len(ids) > 0 {
-		n := 1
-		for n < len(ids) && ids[n].hash == ids[0].hash {
-			n++
+	for same := range graphs.Runs(ids, func(a, b *idRecord) bool { return a.hash == b.hash }) {
+		if len(same) == 1 {
+			continue
 		}
-		if n > 1 {
-			w.Outcome.SharedIDs++
-			shared = binary.LittleEndian.AppendUint64(shared, ids[0].hash)
-			found.add(ids[:n], layout.FirstInput)
-			for _, r := range ids[:n] {
-				b, err := w.Run.Record(records.Repeated, documents.SplitOf(layout.Starts, r.ref), records.RefSize)
-				if err != nil {
-					return err
-				}
-				records.PutRef(b, r.ref)
+		w.Outcome.SharedIDs++
+		shared = binary.LittleEndian.AppendUint64(shared, same[0].hash)
+		found.add(same, layout.FirstInput)
+		for _, r := range same {
+			if err := layout.Mark(&w.Run, records.Repeated, r.ref); err != nil {
+				return err
 			}
 		}
-		ids = ids[n:]
 	}
 	if len(shared) > 0 {
 		if err := w.Run.Section(records.SharedIDs, 0, shared); err != nil {
@@ -92,13 +85,11 @@ func EachSharedID(path string, m *work.Memory, visit func(hash uint64)) error {
 	return err
 }
 
-// idRecord is the hash of the id of a document.
 type idRecord struct {
 	hash uint64
 	ref  docref.Ref
 }
 
-// sharing counts the ids that several documents of the input have, and these documents.
 type sharing struct {
 	ids, documents int64
 	first, second  docref.Ref // the first document, and the next one with its id

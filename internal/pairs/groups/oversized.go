@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/pairs/candidates"
@@ -44,15 +43,14 @@ func (c *OversizedGroups) Plan(_ context.Context, p *work.Planning) error {
 		return fmt.Errorf("list dense groups: %w", err)
 	}
 	d := work.Delivery{Step: OversizedStep, Needed: []runfile.Kind{records.OversizedGroups}, Extra: []runfile.Kind{records.Limit}}
-	isNeeded := func(o work.Outcome) bool { return o.Stage == work.Group }
+	runs := work.RunsIn(p.Outcomes, work.Group)
 	if dense && !c.Exact && !c.Stars {
 		// Pairs that have met under dense keys only are compared under others.
 		d.Needed = append(d.Needed, records.Keys)
-		isNeeded = func(o work.Outcome) bool { return o.Stage != work.Fingerprint && o.Stage != work.Strip }
+		runs = work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip)
 	} else {
 		p.Runs.ReleaseStage(p.Outcomes, work.Key)
 	}
-	runs := work.RunsOf(slices.DeleteFunc(p.Outcomes, func(o work.Outcome) bool { return !isNeeded(o) }))
 	if err := p.Deliver(d, append(runs, list)); err != nil {
 		return fmt.Errorf("make tasks of dense groups: %w", err)
 	}
@@ -72,8 +70,7 @@ func (c *OversizedGroups) limit(oversizedGroups []work.OversizedGroup, documents
 	return c.Bounds.Limit(pairs, documents)
 }
 
-// writeLimit writes the limit and the keys of dense groups, and returns the path of the run. Dense says whether there
-// are any dense groups.
+// writeLimit writes the limit and the keys of dense groups, and returns the path. Dense says whether there are any.
 func writeLimit(p *work.Planning, oversizedGroups []work.OversizedGroup, limit int64) (path string, dense bool, err error) {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
@@ -91,7 +88,6 @@ func writeLimit(p *work.Planning, oversizedGroups []work.OversizedGroup, limit i
 	return path, dense, err
 }
 
-// readLimit returns what writeLimit wrote.
 func readLimit(w *work.TaskContext, catalog string) (limit int64, dense graphs.Numbering[uint32], err error) {
 	pieces, err := runfile.ReadCatalog(catalog, limitShard)
 	if err != nil {
@@ -119,7 +115,7 @@ func (k *Keyed) OversizedGroups(w *work.TaskContext, t work.Task) error {
 	part := k.Shards + t.Number
 	var failed error
 	pairs := NewPairs(w, part)
-	pairs.reused = k.reused()
+	pairs.reused = k.Reused
 	g := k.grouper(w, &pairs, &failed)
 	g.DenseKeys = dense
 	sorting := sorting{kind: records.Keys, shard: t.Number, shards: k.Shards, held: cmp.Or(k.large.records, RecordsAtATime(k.KeyBytes)), previous: unmetBefore(g)}
@@ -153,8 +149,7 @@ func (k *Keyed) OversizedGroups(w *work.TaskContext, t work.Task) error {
 	return pairs.Finish()
 }
 
-// unmetBefore returns the function that separates the records of dense groups, which are not compared again, from
-// others.
+// unmetBefore returns the function that separates the records of dense groups, which are not compared again.
 func unmetBefore(g *candidates.Grouper) func(packed []byte) uint64 {
 	return func(packed []byte) uint64 {
 		r := candidates.Record{Key: binary.LittleEndian.Uint64(packed), Position: records.KeyPosition(packed)}
@@ -165,7 +160,6 @@ func unmetBefore(g *candidates.Grouper) func(packed []byte) uint64 {
 	}
 }
 
-// readOversized reads the documents of an oversized group.
 func readOversized(c *records.OversizedReader, w *work.TaskContext) []candidates.Record {
 	growKeys(w, c.Documents)
 	for i := range w.Keys {

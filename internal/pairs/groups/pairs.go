@@ -12,8 +12,7 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Pairs writes the candidate pairs of a shard. They are a part of the candidate graph: a document is one node in all its
-// groups.
+// Pairs writes the candidate pairs of a shard, a part of the candidate graph: a document is one node in all its groups.
 type Pairs struct {
 	run   *runfile.Writer
 	shard int
@@ -23,7 +22,6 @@ type Pairs struct {
 	reused documents.Unchanged
 }
 
-// NewPairs begins the pairs of a shard, in the memory of the task.
 func NewPairs(w *work.TaskContext, shard int) Pairs {
 	w.Nodes.Reset()
 	return Pairs{run: &w.Run, shard: shard, nodes: &w.Nodes}
@@ -56,7 +54,6 @@ func (p *Pairs) node(r *candidates.Record) graphs.Node {
 	return node
 }
 
-// Finish writes the documents of the pairs.
 func (p *Pairs) Finish() error { return records.WritePart(p.run, records.Nodes, p.shard, p.part) }
 
 // Edges writes edges of a shard: pairs whose score is known. They are a part of the similarity graph.
@@ -67,10 +64,8 @@ type Edges struct {
 	part  graphs.Part
 }
 
-// NewEdges begins the edges of a shard.
 func NewEdges(w *work.TaskContext, shard int) Edges { return Edges{run: &w.Run, shard: shard} }
 
-// Add writes the edge between two documents with that score.
 func (w *Edges) Add(a, b *candidates.Record, score records.Score) error {
 	x, y := w.node(a), w.node(b)
 	w.part.Parents.Union(x, y)
@@ -93,7 +88,6 @@ func (w *Edges) AddSpans(a, b *candidates.Record, pair *records.KeptPair) error 
 	return nil
 }
 
-// node returns the node of a record's document.
 func (w *Edges) node(r *candidates.Record) graphs.Node {
 	node, isNew := w.nodes.Add(uint64(r.Ref))
 	if isNew {
@@ -102,16 +96,15 @@ func (w *Edges) node(r *candidates.Record) graphs.Node {
 	return node
 }
 
-// Finish writes the documents of the edges.
 func (w *Edges) Finish() error { return records.WritePart(w.run, records.EdgeNodes, w.shard, w.part) }
 
 // MostParts is the largest number of parts of the similarity graph that the tasks of a job's shards make whose edges are few, and the part of
 // cached.Pairs. The numbers of these parts are below it.
 func MostParts(shards int) int { return 2*shards + 1 }
 
-// stars writes the edges from the first of equal documents to the others. The documents of one star come one after the
+// Stars writes the edges from the first of equal documents to the others. The documents of one star come one after the
 // other. The first part has the number of the shard. If there are very many documents, further parts follow it.
-type stars struct {
+type Stars struct {
 	run    *runfile.Writer
 	part   int // number of the part
 	center Center
@@ -123,20 +116,11 @@ type stars struct {
 	large
 }
 
-// Stars writes edges between equal documents that are very many, in further parts.
-type Stars struct{ stars }
-
-// NewStars begins the stars of a shard.
+// NewStars begins the stars of a shard whose equal documents are very many: all are in further parts.
 func NewStars(run *runfile.Writer, shard, shards int) *Stars {
-	return &Stars{stars{run: run, shard: shard, shards: shards, nodes: largePart}}
+	return &Stars{run: run, shard: shard, shards: shards, nodes: largePart}
 }
 
-// Join writes the edge from a center to a document that is equal to it, with that score.
-func (w *Stars) Join(c *Center, other *candidates.Record, score records.Score) error {
-	return w.join(c, other, score)
-}
-
-// Center is the first of equal documents.
 type Center struct {
 	Ref     docref.Ref
 	isKnown bool
@@ -144,19 +128,18 @@ type Center struct {
 	node    graphs.Node
 }
 
-// add writes the edge from the first of equal documents to another one.
-func (w *stars) add(first, other *candidates.Record) error {
+func (w *Stars) add(first, other *candidates.Record) error {
 	if !w.center.isKnown || w.center.Ref != first.Ref {
 		w.center = Center{Ref: first.Ref, isKnown: true}
 		if err := w.tellLasting(other.Key); err != nil {
 			return err
 		}
 	}
-	return w.join(&w.center, other, sameSet(other))
+	return w.Join(&w.center, other, sameSet(other))
 }
 
 // tellLasting writes a key that the next run needs to know, if any is.
-func (w *stars) tellLasting(key uint64) error {
+func (w *Stars) tellLasting(key uint64) error {
 	if !w.tellsLasting {
 		return nil
 	}
@@ -169,8 +152,8 @@ func sameSet(r *candidates.Record) records.Score {
 	return records.NewScore(int(r.Size), int(r.Size), false)
 }
 
-// join writes the edge from a center to a document that is equal to it.
-func (w *stars) join(c *Center, other *candidates.Record, score records.Score) error {
+// Join writes the edge from a center to a document that is equal to it, with that score.
+func (w *Stars) Join(c *Center, other *candidates.Record, score records.Score) error {
 	if w.nodes+2 > cmp.Or(w.large.nodes, largePart) {
 		// Scoring has two of three numbers from there on.
 		w.part, w.nodes = MostParts(w.shards)+3*(w.parts*w.shards+w.shard)+2, 0
@@ -189,8 +172,7 @@ func (w *stars) join(c *Center, other *candidates.Record, score records.Score) e
 	return records.WriteEdge(w.run, records.Edges, w.part, records.Edge[graphs.Node]{A: c.node, B: node, Score: score})
 }
 
-// node writes the next node.
-func (w *stars) node(ref docref.Ref, size uint32, parent graphs.Node) error {
+func (w *Stars) node(ref docref.Ref, size uint32, parent graphs.Node) error {
 	w.nodes++
 	return records.WriteNode(w.run, records.EdgeNodes, w.part, records.Node{Ref: ref, Weight: size, Parent: parent})
 }

@@ -29,7 +29,7 @@ type large struct {
 // class, and no task holds its record. All documents of a corpus may be equal, and they have one key. The first time that records are
 // read, a vote finds the classes of very many documents. Only these matter.
 type premerger struct {
-	stars      *stars
+	stars      *Stars
 	firstInput docref.Ref
 	votes      graphs.Votes
 	classes    map[uint64]*premergedClass // by the first word of the digest; nil before the vote is over
@@ -50,7 +50,6 @@ type premergedClass struct {
 	isTold             bool // to the next run
 }
 
-// vote takes in a packed record.
 func (a *premerger) vote(packed []byte) {
 	if records.IsFirstKey(packed) {
 		a.votes.Add(digest.Get(packed[16:])[0])
@@ -100,7 +99,6 @@ func (a *premerger) takes(packed []byte) (*premergedClass, bool) {
 	return class, !isFirst
 }
 
-// put writes the edge of a packed record that is merged early.
 func (a *premerger) put(class *premergedClass, packed []byte) error {
 	var r candidates.Record
 	records.GetKey(packed, &r)
@@ -114,5 +112,5 @@ func (a *premerger) put(class *premergedClass, packed []byte) error {
 	if class.side != 0 && r.Side == class.side && class.other.isKnown {
 		center = &class.other
 	}
-	return a.stars.join(center, &r, sameSet(&r))
+	return a.stars.Join(center, &r, sameSet(&r))
 }

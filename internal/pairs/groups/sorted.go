@@ -11,7 +11,6 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// sorting says how the key records of a shard are read.
 type sorting struct {
 	kind          runfile.Kind
 	shard, shards int
@@ -27,8 +26,7 @@ type sorting struct {
 // eachRecord visits packed records. The visitor returns the bytes after a record.
 type eachRecord func(w *work.TaskContext, visit func(packed []byte) []byte) error
 
-// HeldBytes is how many packed key records of a shard, in bytes, a task holds so that it reads them once. More it reads
-// twice.
+// HeldBytes is how many bytes of packed key records of a shard a task holds, to read them once. More it reads twice.
 const HeldBytes = 4 << 20
 
 const (
@@ -45,13 +43,7 @@ func RecordsAtATime(bytes int64) int { return max(int(bytes/recordBytes), leastR
 // are very many. It goes through them twice: a shard may be the records of very many documents under one key. A shard above HeldBytes
 // is read twice, too, piece by piece, and once more for each further visit.
 func (s sorting) read(w *work.TaskContext, visit func(keys []candidates.Record) error) error {
-	size := int64(0)
-	for _, piece := range w.Pieces {
-		if piece.Kind == s.kind {
-			size += piece.Length
-		}
-	}
-	each := s.each
+	size, each := runfile.SizeOf(w.Pieces, s.kind), s.each
 	if size <= HeldBytes {
 		held, err := w.Read(0, s.kind)
 		if err != nil {
@@ -86,7 +78,6 @@ func (s sorting) read(w *work.TaskContext, visit func(keys []candidates.Record) 
 	return nil
 }
 
-// fill unpacks the records of a window.
 func (s *sorting) fill(w *work.TaskContext, each eachRecord, buckets *candidates.Buckets) (failed error) {
 	err := each(w, func(packed []byte) []byte {
 		if class, is := s.premerger.takes(packed); is {
@@ -150,7 +141,6 @@ func (s *sorting) count(w *work.TaskContext, each eachRecord, size int64) (*cand
 	return buckets, err
 }
 
-// each visits the packed records. Visit returns the bytes after a record.
 func (s sorting) each(w *work.TaskContext, visit func(packed []byte) []byte) error {
 	for _, piece := range w.Pieces {
 		if piece.Kind != s.kind {
@@ -167,8 +157,7 @@ func (s sorting) each(w *work.TaskContext, visit func(packed []byte) []byte) err
 	return nil
 }
 
-// growKeys makes room for n records and keeps none of the old ones. It frees the old memory first: both together may be
-// more than there is.
+// growKeys makes room for n new records. It frees the old memory first: both together may be more than there is.
 func growKeys(w *work.TaskContext, n int) {
 	if n > cap(w.Keys) {
 		w.Keys = nil

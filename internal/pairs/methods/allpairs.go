@@ -10,7 +10,6 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// allRecords is the kind of the key records of [All].
 const allRecords = records.Digests
 
 // init registers All, which needs no candidates. Its keys bring equal documents together. One document stands for its

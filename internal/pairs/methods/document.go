@@ -27,7 +27,6 @@ type Document struct {
 	// Side is the hash of that in which the document differs from those that it is compared with, 0 if it is compared
 	// with all. Keys do not depend on it.
 	Side uint64
-	// Size is the number of distinct shingles.
 	Size int
 	// Bands are the keys of the bands of its MinHash signature.
 	Bands []uint64
@@ -36,8 +35,7 @@ type Document struct {
 	// Frequencies says of each shingle of the set about how many documents of the corpus have it; see
 	// [lshbands.Counter]. Only Ordered methods have it.
 	Frequencies []byte
-	// SimHash is the SimHash fingerprint.
-	SimHash []uint64
+	SimHash     []uint64
 }
 
 // Record returns the record of the document, without a key.
@@ -52,15 +50,12 @@ func AppendDigest(all []candidates.Record, d *Document) []candidates.Record {
 	return append(all, r)
 }
 
-// Parts is a set of the parts that a sketch block holds of a document.
 type Parts uint
 
 const (
 	// ReadsBands reads Bands of a [Document], which are of the scheme of the [Parameters].
 	ReadsBands Parts = 1 << iota
-	// ReadsContent reads Content.
 	ReadsContent
-	// ReadsSimHash reads SimHash.
 	ReadsSimHash
 )
 
@@ -108,44 +103,36 @@ func (r *reader) readContent(packed []byte, isUnused bool) (err error) {
 
 // frequencies hands out the frequencies of the shingles of a split, set by set. The zero value has none.
 type frequencies struct {
-	packed []byte // stretches, by ascending ranges
-	ranges []ofRange
+	packed []byte
+	ranges []stretch   // by range: what is left of the stretch at work
+	more   [][]stretch // by range: the stretches after it
 }
 
-// ofRange is where the frequencies of a range are: what is left of the stretch at work. Behind it may be another stretch of
-// the range.
-type ofRange struct{ next, end int }
+// stretch is where in the packed bytes some frequencies are.
+type stretch struct{ next, end int }
 
 var errFrequencies = errors.New("the frequencies of shingles are not those of the sets")
 
-// newFrequencies returns the frequencies in the stretches of a split.
 func newFrequencies(packed []byte) (frequencies, error) {
 	f := frequencies{packed: packed}
-	last := -1
-	for at := 0; at < len(packed); {
-		s, rest, err := records.NextStretch(packed[at:])
+	for rest := packed; len(rest) > 0; {
+		s, after, err := records.NextStretch(rest)
 		if err != nil {
 			return f, err
 		}
 		if f.ranges == nil {
-			f.ranges = make([]ofRange, s.Ranges)
-			for i := range f.ranges {
-				f.ranges[i] = ofRange{len(packed), len(packed)}
-			}
+			f.ranges, f.more = make([]stretch, s.Ranges), make([][]stretch, s.Ranges)
 		}
-		if s.Ranges != len(f.ranges) || s.Range < last {
+		if s.Ranges != len(f.ranges) || len(s.Packed) == 0 {
 			return f, errFrequencies
 		}
-		if s.Range > last {
-			last = s.Range
-			f.ranges[last] = ofRange{at, at}
-		}
-		at = len(packed) - len(rest)
+		end := len(packed) - len(after)
+		f.more[s.Range] = append(f.more[s.Range], stretch{end - len(s.Packed), end})
+		rest = after
 	}
 	return f, nil
 }
 
-// append appends the frequencies of the next set to all.
 func (f *frequencies) append(all []byte, set []uint64) ([]byte, error) {
 	if len(f.ranges) == 0 && len(set) > 0 {
 		return nil, errFrequencies
@@ -158,9 +145,10 @@ func (f *frequencies) append(all []byte, set []uint64) ([]byte, error) {
 		r := &ranges[in]
 		at := r.next
 		if at == r.end {
-			if !f.refill(in) {
+			if len(f.more[in]) == 0 {
 				return nil, errFrequencies
 			}
+			*r, f.more[in] = f.more[in][0], f.more[in][1:]
 			at = r.next
 		}
 		next[i] = packed[at]
@@ -169,21 +157,10 @@ func (f *frequencies) append(all []byte, set []uint64) ([]byte, error) {
 	return all, nil
 }
 
-// refill goes on to the next stretch of a range. It reports whether there is one.
-func (f *frequencies) refill(in int) bool {
-	s, rest, err := records.NextStretch(f.packed[f.ranges[in].end:])
-	if err != nil || s.Range != in || len(s.Packed) == 0 {
-		return false
-	}
-	end := len(f.packed) - len(rest)
-	f.ranges[in] = ofRange{end - len(s.Packed), end}
-	return true
-}
-
 // close returns an error if frequencies are left.
 func (f *frequencies) close() error {
 	for in, r := range f.ranges {
-		if r.next < r.end || f.refill(in) {
+		if r.next < r.end || len(f.more[in]) > 0 {
 			return errFrequencies
 		}
 	}

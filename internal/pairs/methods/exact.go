@@ -45,7 +45,6 @@ func init() {
 // have it. A document without such a key meets too few others to make up for the bytes.
 const frequentKey = 12
 
-// exactKeys returns keys that prefix finds.
 func exactKeys(prefix *lshbands.PrefixKeys) Keys {
 	return func(all []candidates.Record, d *Document) []candidates.Record {
 		r := d.Record()

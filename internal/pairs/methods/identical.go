@@ -2,8 +2,7 @@ package methods
 
 import "mirrorbeam.dev/internal/fingerprint/fingerprints"
 
-// init registers SameBytes and SameWords. The digest of a document is a hash of its text: documents of one digest are the
-// same. Nothing else is compared.
+// init registers SameBytes and SameWords. A digest is a hash of the text, and documents of one digest are the same.
 func init() {
 	why := "changes words; {keys} same-bytes compares bytes, {keys} same-words words"
 	Register(identical(SameBytes, fingerprints.Bytes, "of the same bytes",

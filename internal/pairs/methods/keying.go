@@ -78,8 +78,7 @@ func (m *Method) Needs(shards int) work.Delivery {
 	return d
 }
 
-// Keying writes the key records of the documents of a split. It also writes the hashes of their ids, to find those that
-// share one.
+// Keying writes the key records of the documents of a split, and the hashes of their ids, to find shared ones.
 type Keying struct {
 	Method Name
 	Parameters
@@ -101,7 +100,6 @@ func newKeyed(name Name, p *Parameters) (k keyed, err error) {
 	return k, err
 }
 
-// Setup prepares the tasks.
 func (k *Keying) Setup() (err error) {
 	if k.method, err = newKeyed(k.Method, &k.Parameters); err != nil {
 		return err
@@ -226,7 +224,6 @@ func (o *Ordering) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(d, work.RunsBut(p.Outcomes, work.Spread))
 }
 
-// GroupNeeds returns which records the tasks of a [Grouping] get.
 func (m *Method) GroupNeeds() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{m.Records, allRecords, records.IDs}}
 }
@@ -236,8 +233,7 @@ func (m *Method) Oversized(bounds groups.Bounds) groups.OversizedGroups {
 	return groups.OversizedGroups{Bounds: bounds, Exact: m.Exact, Stars: m.OversizedGroups == ToStars}
 }
 
-// Grouping brings the documents of a shard of keys together. In a shard of ids, it finds the documents that share an
-// id.
+// Grouping brings the documents of a shard of keys together, and finds the documents that share an id.
 type Grouping struct {
 	Method Name
 	Parameters
@@ -246,7 +242,6 @@ type Grouping struct {
 	layout        documents.Layout
 }
 
-// Setup prepares the tasks.
 func (g *Grouping) Setup() (err error) {
 	if g.method, err = mustOf(g.Method); err != nil {
 		return err
@@ -259,6 +254,9 @@ func (g *Grouping) Setup() (err error) {
 	}
 	if g.Pruned {
 		g.unchanged = g.layout.Inputs.Unchanged()
+	}
+	if g.HasPairs() {
+		g.reused = g.unchanged
 	}
 	return nil
 }

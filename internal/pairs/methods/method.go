@@ -27,15 +27,13 @@ type Method struct {
 
 	// Similarity is what the method finds. The zero value is [Resemblance].
 	Similarity Similarity
-	// Settings are the settings that belong to this method.
-	Settings Settings
+	Settings   Settings
 	// Refuses are settings that the method cannot heed. Owns are settings that only this method heeds, and Called is what
 	// messages call it.
 	Refuses, Owns []Refusal
 	Called        string
 	// Scorings are the ways to score that a job may ask for. The zero value is [Jaccard] only.
-	Scorings []Scoring
-	// ComparesAll says that all pairs of documents are compared.
+	Scorings    []Scoring
 	ComparesAll bool
 	// Load says how much a job takes. The zero value is the load of sets.
 	Load Load
@@ -52,8 +50,7 @@ type Method struct {
 	Ordered bool
 	// Exact says that keys are shingles, of [candidates.PrefixKeyOf], and not hashes.
 	Exact bool
-	// Keys returns a function that makes the Keys of a task. It is called once for many tasks; the function is called
-	// for each of them.
+	// Keys returns a function that makes the Keys of a task. It is called once for many tasks, the function for each.
 	Keys func(p *Parameters) (func() Keys, error)
 
 	// Records is the kind of the key records, 0 for [records.Keys].
@@ -61,8 +58,7 @@ type Method struct {
 	// Write writes a key record, nil for the layout of [records.PutKey].
 	Write func(run *runfile.Writer, shards int, r *candidates.Record, d *Document) error
 
-	// Group goes through the records of a shard and writes pairs or edges, nil for
-	// [groups.Keyed].
+	// Group goes through the records of a shard and writes pairs or edges, nil for [groups.Keyed].
 	Group func(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.TaskContext) error
 	// OversizedGroups says what becomes of groups of very many pairs.
 	OversizedGroups OversizedGroups
@@ -119,14 +115,11 @@ type Promise struct {
 	Recall float64
 	// ByConstruction says that the promise holds for every corpus, so that nobody has to measure the recall.
 	ByConstruction bool
-	// Words is the number of words in a row that two documents must share to be compared for certain; 0 where that does
-	// not matter.
+	// Words is the number of words in a row that make two documents sure to be compared; 0 where that does not matter.
 	Words int
 }
 
-// Told is what a finished job knows of its search.
 type Told struct {
-	// Threshold is the least similarity of a pair.
 	Threshold float64
 	// Scheme is the scheme of MinHash keys; zero for others.
 	Scheme lshbands.Scheme
@@ -153,7 +146,6 @@ func Register(m Method) {
 	registered[m.Name] = &m
 }
 
-// complete fills in the fields that were left out.
 func (m *Method) complete() {
 	if m.Similarity == "" {
 		m.Similarity = Resemblance
@@ -200,8 +192,7 @@ func (m *Method) complete() {
 	}
 }
 
-// Of returns the method of that name. If there is none, found is false, and the method has no keys, no settings, and no
-// promise.
+// Of returns the method of that name. If none is found, the method has no keys, no settings, and no promise.
 func Of(name Name) (m *Method, found bool) {
 	if m, found = registered[name]; found {
 		return m, true
@@ -216,7 +207,6 @@ var unknown = func() *Method {
 	return m
 }()
 
-// mustOf returns the method of that name, or an error.
 func mustOf(name Name) (*Method, error) {
 	m, found := Of(name)
 	if !found {
@@ -225,7 +215,6 @@ func mustOf(name Name) (*Method, error) {
 	return m, nil
 }
 
-// inOrder returns all methods in alphabetical order.
 func inOrder() (all []*Method) {
 	for _, name := range slices.Sorted(maps.Keys(registered)) {
 		all = append(all, registered[name])
@@ -247,8 +236,7 @@ func Names(similarity Similarity) []Name {
 	return names
 }
 
-// Kind returns the kind of fingerprint that the method needs. It panics if the method names none that is there: that is a
-// mistake of a programmer.
+// Kind returns the kind of fingerprint of the method. It panics if there is none: that is a mistake of a programmer.
 func (m *Method) Kind() *fingerprints.Kind {
 	kind, err := fingerprints.Of(m.Fingerprints)
 	if err != nil {
@@ -257,7 +245,6 @@ func (m *Method) Kind() *fingerprints.Kind {
 	return kind
 }
 
-// keyed returns how the documents of a key are grouped.
 func (m *Method) keyed(p *Parameters, l *documents.Layout) *groups.Keyed {
 	threshold := p.Threshold
 	if m.Similarity == Containment {
@@ -265,7 +252,7 @@ func (m *Method) keyed(p *Parameters, l *documents.Layout) *groups.Keyed {
 	}
 	return &groups.Keyed{
 		Layout: l, Shards: p.Shards, Threshold: threshold, Exact: m.Exact, Stars: m.OversizedGroups == ToStars, Bounds: &p.Bounds,
-		KeyBytes: p.KeyBytes, Unchanged: p.unchanged, HasPairs: p.HasPairs(), TellsLasting: p.TellsLasting,
+		KeyBytes: p.KeyBytes, Unchanged: p.unchanged, Reused: p.reused, TellsLasting: p.TellsLasting,
 	}
 }
 
@@ -287,7 +274,6 @@ type Scorer struct {
 	NeedsAll bool
 }
 
-// Evidence is what a scorer reads of both documents of a pair.
 type Evidence int
 
 const (
@@ -308,7 +294,6 @@ func bySets(p *Parameters) Scorer {
 
 // Refusal is a setting of a job that a method cannot heed. A job that has another value than the default is refused.
 type Refusal struct {
-	// Setting is the name of the setting.
 	Setting string
 	// Why follows the setting and its value in the message.
 	Why string
@@ -319,17 +304,11 @@ type Refusal struct {
 	IfGiven bool
 }
 
-// Accepts reports whether the method can heed a value other than the default.
 func (r *Refusal) Accepts(value string) bool {
 	if r.Only != "" {
 		return value != r.Only
 	}
-	for _, one := range r.But {
-		if one == value {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.But, value)
 }
 
 // Refusals returns the settings that a job with the method refuses: its own, and settings that belong to other methods.
@@ -347,7 +326,6 @@ func (m *Method) Refusals() []Refusal {
 	return all
 }
 
-// Wish is what a job asks for that decides on its method.
 type Wish struct {
 	Similarity Similarity
 	Keys       Name

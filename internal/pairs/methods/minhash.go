@@ -33,7 +33,6 @@ func init() {
 	})
 }
 
-// several returns a number of things, in words for a reader.
 func several(n int, what string) string {
 	if n != 1 {
 		what += "s"

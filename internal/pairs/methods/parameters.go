@@ -1,6 +1,8 @@
 package methods
 
 import (
+	"cmp"
+
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/pairs/groups"
 	"mirrorbeam.dev/internal/schema/findings"
@@ -9,9 +11,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Parameters are the settings of a job that a method may read.
 type Parameters struct {
-	// Inputs is the path of the list of inputs.
 	Inputs work.Path
 	// Shards is the number of shards over which keys are spread, at least 1. It changes no result.
 	Shards int
@@ -34,8 +34,7 @@ type Parameters struct {
 	Blocks []int
 	// Scoring is what makes two documents near-duplicates.
 	Scoring Scoring
-	// Verify is what evidence edges rest on.
-	Verify Verification
+	Verify  Verification
 	// HasSides says that documents have sides: two of one side are not compared.
 	HasSides bool
 	// AllPairsUpTo is the largest number of documents for which an Ordered method compares all pairs of the corpus.
@@ -57,7 +56,7 @@ type Parameters struct {
 	// TellsLasting says that the next run of a scheduled job is to know which keys concern it whatever comes and goes; see [groups.Keyed].
 	TellsLasting bool
 
-	unchanged documents.Unchanged // as in groups.Keyed
+	unchanged, reused documents.Unchanged // as in groups.Keyed
 
 	large int64 // from which size on a shard of SimHash keys is large, in bytes; 0 for what is usual. Only tests say another one
 }
@@ -66,12 +65,7 @@ type Parameters struct {
 func (p *Parameters) HasPairs() bool { return p.Pruned && p.CachedPairs != "" }
 
 // passageWords returns the number of words that a key of [Passages] covers, unless a shingle has more.
-func (p *Parameters) passageWords() int {
-	if p.Passage == 0 {
-		return PassageWords
-	}
-	return p.Passage
-}
+func (p *Parameters) passageWords() int { return cmp.Or(p.Passage, PassageWords) }
 
 // PassageShingles returns the number of shingles in the passages under which documents meet.
 func (p *Parameters) PassageShingles() int { return max(p.passageWords()-p.Shingle+1, 1) }
@@ -82,7 +76,6 @@ const SmallCorpus = groups.SmallCorpus
 // fingerprintSize returns the size of a SimHash fingerprint in a record, in bytes.
 func (p *Parameters) fingerprintSize() int { return 8 * sketch.SimHashWords(p.SimHashBits) }
 
-// Tables returns the permuted tables of SimHash fingerprints.
 func (p *Parameters) Tables() (*lshbands.Permuted, error) {
 	return lshbands.PlanTables(p.SimHashBits, p.Distance, p.Blocks...)
 }
@@ -92,7 +85,6 @@ func (p *Parameters) isSmall(counts findings.Counts) bool {
 	return counts.Documents+counts.ReferenceDocuments <= p.AllPairsUpTo
 }
 
-// Name names a method that brings possibly similar documents together.
 type Name string
 
 const (
@@ -105,8 +97,7 @@ const (
 	// SimHash compares documents whose SimHash fingerprints share a prefix in one of several permutations. It misses no
 	// pair within the distance.
 	SimHash Name = "simhash"
-	// All compares every document with every other whose size allows the threshold. It is the yardstick, for small
-	// corpora.
+	// All compares all documents whose sizes allow the threshold. It is the yardstick, for small corpora.
 	All Name = "all"
 	// SameBytes joins documents whose texts have the same bytes, and SameWords those whose texts have the same words in
 	// the same order. They join no others.

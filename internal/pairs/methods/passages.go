@@ -55,7 +55,6 @@ func init() {
 	})
 }
 
-// passageKeys makes the keys of the passages of documents.
 type passageKeys struct {
 	passages *fingerprints.Passages
 	keys     []uint64

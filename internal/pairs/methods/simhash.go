@@ -15,7 +15,6 @@ import (
 	"mirrorbeam.dev/internal/pairs/groups"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/digest"
-	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/schema/findings"
 	"mirrorbeam.dev/internal/work"
@@ -34,7 +33,7 @@ func init() {
 		Reads:    ReadsSimHash,
 		Keys: func(p *Parameters) (func() Keys, error) {
 			tables, err := p.Tables()
-			return func() Keys { return TableKeys(tables) }, err
+			return func() Keys { return tableKeys(tables) }, err
 		},
 		Records:         records.Fingerprints,
 		Write:           writeFingerprint,
@@ -67,8 +66,7 @@ func init() {
 	})
 }
 
-// TableKeys returns the Keys of a set of tables.
-func TableKeys(tables *lshbands.Permuted) Keys {
+func tableKeys(tables *lshbands.Permuted) Keys {
 	var keys []uint64
 	return func(all []candidates.Record, d *Document) []candidates.Record {
 		keys = keys[:0]
@@ -123,21 +121,7 @@ func writeFingerprint(run *runfile.Writer, shards int, r *candidates.Record, d *
 type fingerprintRecord struct {
 	at    uint32 // number of the record, by which its fingerprint is found
 	table uint32
-	// second is the second document that stands for a class of identical documents; see [candidates.Class].
-	second docref.Ref
 	candidates.Record
-}
-
-func (r *fingerprintRecord) class() candidates.Class {
-	return candidates.Class{First: r.Ref, Second: r.second, Side: r.Side}
-}
-
-// of returns the record of another, identical document.
-func (r *fingerprintRecord) of(ref docref.Ref) *candidates.Record {
-	if ref == r.Ref {
-		return &r.Record
-	}
-	return &candidates.Record{Ref: ref, Size: r.Size}
 }
 
 // simhashGroups finds the pairs within the distance in a shard of SimHash keys.
@@ -158,7 +142,6 @@ type simhashGroups struct {
 	failed       error
 }
 
-// groupSimHash goes through a shard of SimHash keys.
 func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard int, w *work.TaskContext) error {
 	tables, err := p.Tables()
 	if err != nil {
@@ -175,22 +158,13 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 	if err := g.read(w, shard); err != nil {
 		return err
 	}
-	keys := g.records()
-	for start := 0; start < len(keys) && g.failed == nil; {
-		end := start + 1
-		for end < len(keys) && keys[end].Key == keys[start].Key {
-			end++
+	for keys := range graphs.Runs(g.records(), func(a, b *fingerprintRecord) bool { return a.Key == b.Key }) {
+		if len(keys) > 1 {
+			g.key(keys)
 		}
-		if end-start > 1 {
-			g.key(keys[start:end])
-		}
-		start = end
-		if err := ctx.Err(); err != nil {
+		if err := cmp.Or(g.failed, ctx.Err()); err != nil {
 			return err
 		}
-	}
-	if g.failed != nil {
-		return g.failed
 	}
 	findings.Merge(&w.Outcome.Skipped, g.skipped)
 	w.Outcome.Alike = max(w.Outcome.Alike, g.alike)
@@ -200,7 +174,6 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 	return g.edges.Finish()
 }
 
-// records returns the records ordered by key.
 func (g *simhashGroups) records() []fingerprintRecord {
 	keys := make([]fingerprintRecord, len(g.packed)/g.recordSize)
 	for i := range keys {
@@ -210,12 +183,12 @@ func (g *simhashGroups) records() []fingerprintRecord {
 	return graphs.RadixSort(keys, make([]fingerprintRecord, len(keys)), func(r *fingerprintRecord) uint64 { return r.Key })
 }
 
-// record unpacks a record.
 func (g *simhashGroups) record(b []byte) fingerprintRecord {
+	ref := records.GetRef(b[8:])
 	r := fingerprintRecord{
-		table: binary.LittleEndian.Uint32(b[36:]), second: records.GetRef(b[8:]),
+		table: binary.LittleEndian.Uint32(b[36:]),
 		Record: candidates.Record{
-			Key: binary.LittleEndian.Uint64(b), Ref: records.GetRef(b[8:]),
+			Key: binary.LittleEndian.Uint64(b), Ref: ref, Second: ref,
 			Digest: digest.Get(b[16:]), Size: binary.LittleEndian.Uint32(b[32:]),
 		},
 	}
@@ -244,19 +217,13 @@ func (g *simhashGroups) compare(a, b *fingerprintRecord) int {
 	return cmp.Or(order, digest.Compare(a.Digest, b.Digest))
 }
 
-// key handles the records of one key. Prefixes of several tables may have the same key: each table is handled by
-// itself.
+// key handles the records of one key, each table by itself: prefixes of several tables may have the same key.
 func (g *simhashGroups) key(keys []fingerprintRecord) {
 	slices.SortFunc(keys, func(a, b fingerprintRecord) int {
 		return cmp.Or(cmp.Compare(a.table, b.table), g.compare(&a, &b), cmp.Compare(a.Ref, b.Ref))
 	})
-	for len(keys) > 0 {
-		n := 1
-		for n < len(keys) && keys[n].table == keys[0].table {
-			n++
-		}
-		g.group(keys[:n])
-		keys = keys[n:]
+	for group := range graphs.Runs(keys, func(a, b *fingerprintRecord) bool { return a.table == b.table }) {
+		g.group(group)
 	}
 }
 
@@ -264,26 +231,20 @@ func (g *simhashGroups) key(keys []fingerprintRecord) {
 // these are written in the first table.
 func (g *simhashGroups) distinct(keys []fingerprintRecord) []fingerprintRecord {
 	n := 0
-	for start := 0; start < len(keys); {
-		end := start + 1
-		for end < len(keys) && g.compare(&keys[start], &keys[end]) == 0 {
-			end++
-		}
-		keys[n] = g.class(keys[start:end])
-		start = end
+	for same := range graphs.Runs(keys, func(a, b *fingerprintRecord) bool { return g.compare(a, b) == 0 }) {
+		keys[n] = g.class(same)
 		n++
 	}
 	return keys[:n]
 }
 
-// class returns the first of identical documents, which stands for all.
 func (g *simhashGroups) class(same []fingerprintRecord) fingerprintRecord {
 	first := same[0]
 	second := &first // the one that stands for the class where the first cannot
 	for i := range same[1:] {
 		r := &same[1+i]
 		if second == &first && (r.Side != first.Side || first.Ref < g.layout.FirstInput && r.Ref >= g.layout.FirstInput) {
-			first.second, second = r.Ref, r
+			first.Second, second = r.Ref, r
 		}
 	}
 	if first.table != 0 {
@@ -314,8 +275,8 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 		}
 	}
 	list := func(i, j int) {
-		x, y, _ := candidates.Ends(keys[i].class(), keys[j].class(), g.layout.FirstInput)
-		g.pair(keys[i].of(x), keys[j].of(y), g.distance(i, j))
+		x, y, _ := candidates.Ends(keys[i].Class(), keys[j].Class(), g.layout.FirstInput)
+		g.pair(keys[i].Of(x), keys[j].Of(y), g.distance(i, j))
 	}
 	allCompared := !g.HasSides && g.layout.FirstInput == 0
 	g.chosen.reset(len(keys), g.Bounds.Group, int(g.Bounds.Noted))
@@ -324,7 +285,7 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 		if g.isReused(&keys[i], &keys[j]) {
 			return
 		}
-		if !allCompared && candidates.Apart(keys[i].class(), keys[j].class(), g.layout.FirstInput) {
+		if !allCompared && candidates.Apart(keys[i].Class(), keys[j].Class(), g.layout.FirstInput) {
 			return
 		}
 		alike++
@@ -346,13 +307,12 @@ func (g *simhashGroups) group(keys []fingerprintRecord) {
 	}
 }
 
-// isReused reports whether the pair of two classes comes from the last run.
 func (g *simhashGroups) isReused(a, b *fingerprintRecord) bool {
-	if !g.HasPairs() {
+	if g.reused == nil {
 		return false
 	}
-	x, y, ok := candidates.Ends(a.class(), b.class(), g.layout.FirstInput)
-	return ok && g.unchanged.Both(x, y)
+	x, y, ok := candidates.Ends(a.Class(), b.Class(), g.layout.FirstInput)
+	return ok && g.reused.Both(x, y)
 }
 
 func (g *simhashGroups) distance(i, j int) (distance int) {
@@ -363,7 +323,6 @@ func (g *simhashGroups) distance(i, j int) (distance int) {
 	return distance
 }
 
-// same returns the score of two identical documents.
 func (g *simhashGroups) same(r *candidates.Record) records.Score {
 	if g.Scoring == Hamming {
 		return records.HammingScore(0, g.SimHashBits)
@@ -418,7 +377,6 @@ type groupPairs struct {
 // nobody is returned instead of a document that is alike, where there is none.
 const nobody = ^uint32(0)
 
-// reset begins a group of the given number of documents.
 func (g *groupPairs) reset(documents int, all int64, noted int) {
 	g.skipped = 0
 	if g.isSmall = candidates.PairsOf(int64(documents), 0) <= all; g.isSmall {

@@ -10,6 +10,7 @@ import (
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/pairs/groups"
 	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/work"
 )
 
@@ -24,12 +25,7 @@ type identicals struct {
 
 // read reads the records of a shard. In a large one, a vote finds the classes of very many identical documents first.
 func (g *simhashGroups) read(w *work.TaskContext, shard int) (err error) {
-	size := int64(0)
-	for _, piece := range w.Pieces {
-		if piece.Kind == records.Fingerprints {
-			size += piece.Length
-		}
-	}
+	size := runfile.SizeOf(w.Pieces, records.Fingerprints)
 	w.Figures.Bytes += size
 	w.Figures.Records += size / int64(g.recordSize)
 	if g.HasSides || size < cmp.Or(g.large, groups.LargeShard) {
@@ -85,7 +81,6 @@ func (g *simhashGroups) identity(b []byte) uint64 {
 	return xxh3.HashSeed(b[16:32], hash)
 }
 
-// isEmpty reports whether the document of a packed record has no shingles.
 func isEmpty(b []byte) bool { return binary.LittleEndian.Uint32(b[32:]) == 0 }
 
 // takes reports whether a document becomes an edge. It is one of those with the identity of the class.

@@ -133,7 +133,6 @@ func (s *spreading) close() error {
 	return nil
 }
 
-// CountNeeds returns which records the tasks of [Count] get.
 func CountNeeds() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Shingles}, Back: true, Enough: work.ManyTasks}
 }
@@ -165,7 +164,6 @@ func Count(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	return nil
 }
 
-// countRange counts the shingles of one range, and writes their frequencies.
 func countRange(w *work.TaskContext, counter *lshbands.Counter, stretches []records.Stretch) error {
 	shingles := 0
 	for _, s := range stretches {

@@ -12,8 +12,7 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// block compares the documents of a block with each other and with the smaller documents of earlier blocks, while sizes
-// allow the threshold.
+// block compares the documents of a block with each other and, while sizes allow, with smaller ones of earlier blocks.
 func (s *Sets) block(ctx context.Context, t work.Task, w *work.TaskContext, edges *edgeWriter) error {
 	own, err := readBlock(w, t.Number, &w.Hashes)
 	if err != nil {
@@ -73,8 +72,7 @@ func (s *Sets) compareBlocks(ctx context.Context, w *work.TaskContext, edges *ed
 	return nil
 }
 
-// compareAll compares a document with the others that are large enough. These are ordered by size, and none is larger
-// than the document.
+// compareAll compares a document with the others that are large enough. They ascend by size up to its own.
 func (s *Sets) compareAll(w *work.TaskContext, edges *edgeWriter, d *document, others []document) error {
 	from := sort.Search(len(others), func(i int) bool { return s.sizesAllow(others[i].size, d.size) })
 	for i := from; i < len(others); i++ {

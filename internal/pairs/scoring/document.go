@@ -8,11 +8,11 @@ import (
 	"mirrorbeam.dev/internal/pairs/candidates"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/internal/work"
 )
 
-// document is a document at the place where it is scored.
 type document struct {
 	ref   docref.Ref
 	size  int      // distinct shingles
@@ -37,7 +37,6 @@ func newDocument(s *records.PlacedSet) document {
 	return d
 }
 
-// class returns the documents that the set stands for.
 func (d *document) class() candidates.Class {
 	if d.second == nil {
 		return candidates.Class{First: d.ref, Second: d.ref, Side: d.side}
@@ -45,7 +44,6 @@ func (d *document) class() candidates.Class {
 	return candidates.Class{First: d.ref, Second: d.second.ref, Side: d.side}
 }
 
-// of returns the document of that ref. It is one of those that the set stands for.
 func (d *document) of(ref docref.Ref) *document {
 	if ref == d.ref {
 		return d
@@ -53,10 +51,8 @@ func (d *document) of(ref docref.Ref) *document {
 	return d.second
 }
 
-// number is the number of a document in its place, from 0.
 type number uint32
 
-// gathered are the documents of a place.
 type gathered struct {
 	documents []document // in the order in which their sets come
 	arrivals  graphs.Numbering[uint32]
@@ -69,18 +65,12 @@ type gathered struct {
 
 // readSets reads the documents of a place. Their hashes go to memory, which grows as needed.
 func readSets(w *work.TaskContext, memory *[]uint64) (*gathered, error) {
-	total := 0
-	for _, piece := range w.Pieces {
-		if piece.Kind == records.PlaceSets {
-			total += int(piece.Length)
-		}
-	}
 	const hashBytes = 8
-	if err := w.Expect(int64(total) / sketchblock.HashSize * hashBytes); err != nil {
+	most := runfile.SizeOf(w.Pieces, records.PlaceSets) / sketchblock.HashSize // hashes: a document also has a header
+	if err := w.Expect(most * hashBytes); err != nil {
 		return nil, err
 	}
-	// A document takes at least its header, so this is room enough for all.
-	*memory = slices.Grow((*memory)[:0], total/sketchblock.HashSize)
+	*memory = slices.Grow((*memory)[:0], int(most))
 	hashes := *memory
 	g := &gathered{}
 	err := eachSet(w, func(s *records.PlacedSet, _ int, _ int) error {
@@ -98,8 +88,7 @@ func readSets(w *work.TaskContext, memory *[]uint64) (*gathered, error) {
 	return g, err
 }
 
-// eachSet visits the sets of a place. Visit gets the number of the piece that holds the set, and the offset of its
-// hashes there.
+// eachSet visits the sets of a place, with the number of the piece and the offset of the hashes there.
 func eachSet(w *work.TaskContext, visit func(s *records.PlacedSet, piece, offset int) error) error {
 	for i, piece := range w.Pieces {
 		if piece.Kind != records.PlaceSets {
@@ -121,7 +110,6 @@ func eachSet(w *work.TaskContext, visit func(s *records.PlacedSet, piece, offset
 	return nil
 }
 
-// find returns the number of a document that a pair names.
 func (g *gathered) find(ref docref.Ref) (number, error) {
 	arrival, found := g.arrivals.Find(uint64(ref))
 	if !found {
@@ -137,8 +125,7 @@ func (g *gathered) find(ref docref.Ref) (number, error) {
 	return g.numbers[arrival] - 1, nil
 }
 
-// findFirst returns what find returns, faster for the first document of a pair: the pairs of a document mostly come one
-// after the other.
+// findFirst is find for the first document of a pair, faster: the pairs of a document mostly follow each other.
 func (g *gathered) findFirst(ref docref.Ref) (number, error) {
 	if len(g.named) == 0 || g.named[g.last].ref != ref {
 		n, err := g.find(ref)

@@ -6,7 +6,6 @@ import (
 	"mirrorbeam.dev/internal/records/runfile"
 )
 
-// edgeWriter writes the edges of a part of the similarity graph and collects its nodes.
 type edgeWriter struct {
 	run    *runfile.Writer
 	number int // number of the part
@@ -19,14 +18,12 @@ func setsPart(first int, place graphs.Place) int { return first + 3*int(place) }
 
 func hotGroupPart(first int, place graphs.Place) int { return first + 3*int(place) + 1 }
 
-// add writes the edge of two documents with that score.
 func (w *edgeWriter) add(a, b *document, score records.Score) error {
 	e := records.Edge[graphs.Node]{A: w.node(a), B: w.node(b), Score: score}
 	w.part.Parents.Union(e.A, e.B)
 	return records.WriteEdge(w.run, records.Edges, w.number, e)
 }
 
-// node returns the node of a document. It is the same one each time.
 func (w *edgeWriter) node(d *document) graphs.Node {
 	if !d.hasNode {
 		d.node, d.hasNode = w.part.Add(d.ref, uint32(d.size)), true
@@ -34,7 +31,6 @@ func (w *edgeWriter) node(d *document) graphs.Node {
 	return d.node
 }
 
-// finish writes the nodes.
 func (w *edgeWriter) finish() error {
 	return records.WritePart(w.run, records.EdgeNodes, w.number, w.part)
 }

@@ -10,10 +10,8 @@ import (
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/schema/findings"
 	"mirrorbeam.dev/internal/work"
-	"mirrorbeam.dev/lshbands"
 )
 
-// hotGroup compares the documents of a hot group, one after the other.
 type hotGroup struct {
 	*HotGroups
 	w     *work.TaskContext
@@ -30,12 +28,6 @@ type hotGroup struct {
 	ofReference int64                       // documents of the reference without an equal one of the input
 	compared    int64
 	unchecked   int64 // pivots of the input that were not compared with all earlier ones
-}
-
-// newHotGroup returns a hot group of the given number of documents.
-func (h *HotGroups) newHotGroup(w *work.TaskContext, edges *edgeWriter, size int) hotGroup {
-	prefix := func(n int) int { return lshbands.PrefixLength(h.Threshold, n) }
-	return hotGroup{HotGroups: h, w: w, edges: edges, index: graphs.NewPivots(size, h.Threshold, prefix)}
 }
 
 // add compares a document with the pivots and writes the edges that are worth a row. The document becomes a pivot if
@@ -88,7 +80,6 @@ func (h *hotGroup) lead(d *document, set []uint64) {
 	h.sizes = append(h.sizes, 1)
 }
 
-// foundPivot is a pivot that the document is like.
 type foundPivot struct {
 	pivot graphs.Pivot
 	score records.Score
@@ -142,13 +133,11 @@ func (h *hotGroup) writeEdges(d *document) error {
 	return nil
 }
 
-// score compares a document with a pivot.
 func (h *hotGroup) score(pivot, d *document) (records.Score, bool) {
 	score, ok := h.Similarity.compare(pivot, d)
 	return score, ok && (!h.AcceptsAll || score.Similarity() >= h.Threshold)
 }
 
-// count adds up what was compared, and what was not.
 func (h *hotGroup) count() {
 	h.w.Figures.Records += h.group.Documents
 	h.w.Outcome.Counts.Candidates += h.compared

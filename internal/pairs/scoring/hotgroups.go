@@ -15,6 +15,7 @@ import (
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/lshbands"
 )
 
 // HotGroupsDelivery makes a task of [HotGroups] for each place that has hot groups.
@@ -26,10 +27,8 @@ func HotGroupsDelivery() work.Delivery {
 // far, and becomes a pivot itself if it is like none of them. So the pivots are the documents of the hot group that are
 // kept, and the edges to them hold similar documents together.
 type HotGroups struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
-	// An edge of a hot group has an estimate that reaches the threshold, even with AcceptsAll: a common key is not enough
-	// there.
+	// An edge has an estimate that reaches the threshold, even with AcceptsAll: a common key is not enough here.
 	Similarity
 	// FirstPart is as in [Sets].
 	FirstPart int
@@ -40,7 +39,6 @@ type HotGroups struct {
 	layout documents.Layout
 }
 
-// Setup reads the inputs.
 func (h *HotGroups) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
 // Task scores the hot groups of a place. It fails if a set is missing.
@@ -64,7 +62,6 @@ func (h *HotGroups) Task(ctx context.Context, t work.Task, w *work.TaskContext) 
 	return edges.finish()
 }
 
-// member is a document of a hot group and the location of its set.
 type member struct {
 	document preference.Ranked
 	second   docref.Ref // see records.Want
@@ -84,7 +81,10 @@ func (h *HotGroups) readMembers(w *work.TaskContext) ([]member, error) {
 	if err != nil {
 		return nil, err
 	}
-	want := records.HotGroupDocuments(packed)
+	want := 0
+	for documents := range records.All[uint32](packed) {
+		want += int(documents)
+	}
 	members := make([]member, 0, want)
 	err = eachSet(w, func(s *records.PlacedSet, piece, offset int) error {
 		members = append(members, member{
@@ -103,7 +103,6 @@ func (h *HotGroups) readMembers(w *work.TaskContext) ([]member, error) {
 	return members, nil
 }
 
-// newHotGroups returns the hot groups of a place, by number.
 func (h *HotGroups) newHotGroups(w *work.TaskContext, edges *edgeWriter, members []member) []hotGroup {
 	var sizes []int
 	for i := range members {
@@ -113,13 +112,13 @@ func (h *HotGroups) newHotGroups(w *work.TaskContext, edges *edgeWriter, members
 		sizes[members[i].hotGroup]++
 	}
 	hotGroups := make([]hotGroup, len(sizes))
+	prefix := func(n int) int { return lshbands.PrefixLength(h.Threshold, n) }
 	for i, size := range sizes {
-		hotGroups[i] = h.newHotGroup(w, edges, size)
+		hotGroups[i] = hotGroup{HotGroups: h, w: w, edges: edges, index: graphs.NewPivots(size, h.Threshold, prefix)}
 	}
 	return hotGroups
 }
 
-// compareMembers goes through the documents of all hot groups.
 func compareMembers(ctx context.Context, w *work.TaskContext, members []member, hotGroups []hotGroup) error {
 	isInOrder := slices.IsSortedFunc(members, func(a, b member) int { return cmp.Compare(a.piece, b.piece) })
 	held := ^uint32(0) // the piece in the buffer

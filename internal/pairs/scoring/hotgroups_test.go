@@ -28,7 +28,8 @@ func scoreHotGroups(t *testing.T, h *HotGroups, place graphs.Place, texts []text
 				return err
 			}
 		}
-		return records.WriteHotGroups(run, place, uint32(documents))
+		size := uint32(documents)
+		return records.Write(run, records.HotGroups, int(place), &size)
 	})
 	h.Inputs, h.FirstPart = newInputs(t, runs), firstPart
 	if err := h.Setup(); err != nil {

@@ -14,7 +14,6 @@ import (
 // mostSides is the largest number of sides whose pivots have an index of their own. All others share one.
 const mostSides = 8
 
-// sides holds what a hot group needs to know of documents with sides.
 type sides struct {
 	pivots, followers sided
 	followed          []document // the followers, by number
@@ -22,7 +21,6 @@ type sides struct {
 	documents         map[uint64]int64
 }
 
-// newSides returns the sides of an empty hot group with that index.
 func newSides(index *graphs.Pivots) *sides {
 	return &sides{pivots: newSided(index), followers: newSided(index.Beside()), documents: map[uint64]int64{}}
 }
@@ -61,7 +59,6 @@ func newSided(index *graphs.Pivots) sided {
 	return sided{slots: []slot{{index: index}}, of: map[uint64]int{0: 0}}
 }
 
-// slotOf returns the slot of a side.
 func (s *sided) slotOf(side uint64) int {
 	slot, known := s.of[side]
 	if known {
@@ -88,8 +85,7 @@ func (s *sided) add(side uint64, set []uint64, number int) (kept []uint64, ok bo
 	return in.index.Set(local), true
 }
 
-// candidates returns the documents that may be like a set and are not of the given side; see [graphs.Pivots.Candidates].
-// Some may be of it all the same.
+// candidates returns documents that may be like a set; see [graphs.Pivots.Candidates]. Few are of the given side.
 func (s *sided) candidates(side uint64, set []uint64) (found []graphs.Pivot, isComplete bool) {
 	s.found, isComplete = s.found[:0], true
 	own, hasOwn := s.of[side]
@@ -106,8 +102,7 @@ func (s *sided) candidates(side uint64, set []uint64) (found []graphs.Pivot, isC
 	return s.found, isComplete
 }
 
-// addAcross is add for a document with a side. The document becomes a pivot unless it is certain to be removed for
-// others.
+// addAcross is add for a document with a side. It becomes a pivot unless it is certain to be removed for others.
 func (h *hotGroup) addAcross(d *document) (star graphs.Pivot, err error) {
 	if h.sides == nil {
 		h.sides = newSides(h.index)

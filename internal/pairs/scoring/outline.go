@@ -16,7 +16,6 @@ type outline [2][outlineWords]uint64
 
 const outlineWords = 8
 
-// outlineOf returns the outline of a document.
 func outlineOf(d *document) (o outline) {
 	for i := range o {
 		candidates.Flip(o[i][:], d.set, i)
@@ -31,7 +30,6 @@ type outlines struct {
 	distances []uint16
 }
 
-// add adds the next pivot.
 func (o *outlines) add(d *document) {
 	o.sizes = append(o.sizes, d.size)
 	for i, bitmap := range outlineOf(d) {

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 
+	"mirrorbeam.dev/internal/fingerprint/common"
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/internal/work"
 	"mirrorbeam.dev/sketch"
@@ -22,8 +24,7 @@ const timesIndexed = 5
 
 // Passages finds what the candidate pairs of a place have in common, and where.
 type Passages struct {
-	// Threshold is the least share of the shingles of one document that the other must contain for the two to be alike,
-	// from 0 to 1.
+	// Threshold is the least share of the shingles of one of two alike documents that the other contains, from 0 to 1.
 	Threshold float64
 	// Excerpt is the number of words of the shortest common passage that makes two documents alike, however small a
 	// share of them it is; 0: no passage does.
@@ -47,11 +48,12 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	if err != nil {
 		return err
 	}
-	var weigher *weigher
+	var rare weigher
 	if p.Rarity > 0 {
-		if weigher, err = newWeigher(t, w); err != nil {
+		if rare.rarities, err = common.ReadRarities(t.Catalog); err != nil {
 			return err
 		}
+		w.Hold(rare.rarities)
 	}
 	edges := edgeWriter{run: &w.Run, number: setsPart(p.FirstPart, graphs.Place(t.Number))}
 	matcher := sketch.NewMatcher(p.Shingle)
@@ -64,17 +66,17 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 		if !hasA || !hasB {
 			return fmt.Errorf("the sequence of document %d or %d is missing", pair[0], pair[1])
 		}
-		common, alike := p.compare(matcher, texts.indexed[a], texts.indexed[b])
+		both, alike := p.compare(matcher, texts.indexed[a], texts.indexed[b])
 		if !alike {
 			continue
 		}
-		if weigher != nil {
-			common.rarity = weigher.rarity(texts.indexed[a], texts.indexed[b], common.listed())
-			if float64(common.rarity) < p.Rarity*records.RarityUnit {
+		if p.Rarity > 0 {
+			both.rarity = rare.rarity(texts.indexed[a], texts.indexed[b], both.listed())
+			if float64(both.rarity) < p.Rarity*records.RarityUnit {
 				continue
 			}
 		}
-		if err := writePassages(&edges, &texts.documents[a], &texts.documents[b], &common); err != nil {
+		if err := writePassages(&edges, &texts.documents[a], &texts.documents[b], &both); err != nil {
 			return err
 		}
 	}
@@ -83,17 +85,14 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	return edges.finish()
 }
 
-// inCommon is what two alike documents have in common.
 type inCommon struct {
 	shared int           // shingles
 	spans  []sketch.Span // the longest first
 	rarity uint32        // in the unit of [records.RarityUnit]; 0 where nobody asks
 }
 
-// listed returns the spans that are listed.
 func (c *inCommon) listed() []sketch.Span { return c.spans[:min(len(c.spans), mostSpans)] }
 
-// compare returns what two documents have in common, if they are alike.
 func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence) (common inCommon, alike bool) {
 	shared := matcher.Compare(a, b)
 	if shared > 0 && float64(shared)/float64(min(a.Distinct(), b.Distinct())) >= p.Threshold {
@@ -106,22 +105,14 @@ func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence
 	return inCommon{shared: shared, spans: spans}, int(spans[0].Words) >= p.Excerpt
 }
 
-// texts are the documents of a place, as sequences.
 type texts struct {
 	documents []document                // by number
 	indexed   []*sketch.IndexedSequence // by number
 	numbers   graphs.Numbering[number]
 }
 
-// readTexts reads the sequences of a place.
 func readTexts(w *work.TaskContext) (*texts, error) {
-	total := int64(0)
-	for _, piece := range w.Pieces {
-		if piece.Kind == records.PlaceSets {
-			total += piece.Length
-		}
-	}
-	if err := w.Expect(timesIndexed * total); err != nil {
+	if err := w.Expect(timesIndexed * runfile.SizeOf(w.Pieces, records.PlaceSets)); err != nil {
 		return nil, err
 	}
 	all := &texts{}
@@ -156,7 +147,6 @@ func readPlacePairs(w *work.TaskContext) ([][2]docref.Ref, error) {
 	return slices.Compact(pairs), nil
 }
 
-// writePassages writes the edge of a pair, and its longest spans.
 func writePassages(edges *edgeWriter, a, b *document, common *inCommon) error {
 	if err := edges.add(a, b, records.NewScore(common.shared, a.size+b.size-common.shared, false)); err != nil {
 		return err

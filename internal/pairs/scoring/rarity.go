@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"mirrorbeam.dev/internal/fingerprint/common"
-	"mirrorbeam.dev/internal/work"
 	"mirrorbeam.dev/sketch"
 )
 
@@ -13,16 +12,6 @@ type weigher struct {
 	rarities *common.Rarities
 
 	inA, inB, shared []uint64
-}
-
-// newWeigher returns a weigher for the pairs of a task.
-func newWeigher(t work.Task, w *work.TaskContext) (*weigher, error) {
-	rarities, err := common.ReadRarities(t.Catalog)
-	if err != nil {
-		return nil, err
-	}
-	w.Hold(rarities)
-	return &weigher{rarities: rarities}, nil
 }
 
 // rarity returns the sum of the rarities of the distinct shingles that lie in one of the spans in both texts.

@@ -18,14 +18,11 @@ func Delivery() work.Delivery {
 
 // Sets scores the candidate pairs of a place, or all pairs of a block with itself and with the blocks before it.
 type Sets struct {
-	// Inputs is the path of the file that [documents.WriteInputs] made.
 	Inputs work.Path
 	Similarity
-	// FirstPart is the lowest number of the parts that scoring makes of the similarity graph. Lower numbers belong to
-	// other stages.
+	// FirstPart is the lowest part of the similarity graph that scoring makes. Lower numbers belong to other stages.
 	FirstPart int
-	// PlaceBytes is about how many bytes the pairs of a place may take in memory. If there are more, they are scored in
-	// several rounds.
+	// PlaceBytes is about how many bytes the pairs of a place may take. More are scored in several rounds.
 	PlaceBytes int64
 	// HasPairs is as in [methods.Parameters].
 	HasPairs bool
@@ -34,7 +31,6 @@ type Sets struct {
 	reused documents.Unchanged // files whose pairs with each other are not compared
 }
 
-// Setup reads the inputs.
 func (s *Sets) Setup() error {
 	err := s.layout.Read(string(s.Inputs))
 	if err == nil && s.HasPairs {
@@ -59,7 +55,6 @@ func (s *Sets) Task(ctx context.Context, t work.Task, w *work.TaskContext) error
 	return edges.finish()
 }
 
-// place scores the pairs of a place.
 func (s *Sets) place(ctx context.Context, w *work.TaskContext, edges *edgeWriter) error {
 	g, err := readSets(w, &w.Hashes)
 	if err != nil {
@@ -86,22 +81,14 @@ func (s *Sets) place(ctx context.Context, w *work.TaskContext, edges *edgeWriter
 	})
 }
 
-// packPair packs the numbers of the documents of a pair into a word.
 func packPair(x, y number) uint64 { return uint64(x)<<32 | uint64(y) }
 
-// unpackPair returns what packPair has packed.
 func unpackPair(word uint64) (x, y number) { return number(word >> 32), number(word) }
 
 // visitPairs visits the pairs of the task in order, each once, as packPair packs them. Mostly atATime pairs or fewer are
 // held at a time. A dense component has many times the pairs that the size of its sets suggests.
 func visitPairs(w *work.TaskContext, g *gathered, atATime int, visit func([]uint64) error) error {
-	total := 0
-	for _, piece := range w.Pieces {
-		if piece.Kind == records.PlacePairs {
-			total += int(piece.Length) / records.PairSize
-		}
-	}
-	parts := 1
+	total, parts := int(runfile.SizeOf(w.Pieces, records.PlacePairs)/records.PairSize), 1
 	if total > atATime {
 		// If all documents are pairs, the first documents have twice the average.
 		parts = 2*total/max(atATime, 1) + 1
@@ -120,8 +107,7 @@ func visitPairs(w *work.TaskContext, g *gathered, atATime int, visit func([]uint
 	return nil
 }
 
-// readPairs returns the pairs whose first document has a number from first to before end. A pair that shares several
-// keys comes more than once.
+// readPairs returns the pairs whose first document is from first to before end, each once, whatever keys it shares.
 func readPairs(w *work.TaskContext, g *gathered, first, end number) ([]uint64, error) {
 	pairs := w.Pairs[:0]
 	for _, piece := range w.Pieces {

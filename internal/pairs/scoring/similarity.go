@@ -6,15 +6,12 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Similarity says when two sets are alike.
 type Similarity struct {
 	// Threshold is the least Jaccard similarity of two sets that are alike, from 0 to 1.
 	Threshold float64
-	// Smallest, if not 0, is how many hashes of each set come: the smallest, or all if there are fewer. The similarity is
-	// then an estimate.
+	// Smallest, if not 0, is how many of the smallest hashes of each set come. The similarity is then an estimate.
 	Smallest int
-	// AcceptsAll makes every candidate pair an edge, whatever the estimate is. It applies only where similarities are
-	// estimates.
+	// AcceptsAll makes every candidate pair an edge, whatever its similarity, where that is an estimate.
 	AcceptsAll bool
 }
 
@@ -35,8 +32,7 @@ func (s *Similarity) compare(a, b *document) (records.Score, bool) {
 	return records.NewScore(shared, union, !exact), s.AcceptsAll || float64(shared)/float64(union) >= s.Threshold
 }
 
-// sizesAllow reports whether two documents of these sizes could reach the threshold, if the larger set contained the smaller
-// one.
+// sizesAllow reports whether two sets of these sizes reach the threshold if the larger one contains the smaller.
 func (s *Similarity) sizesAllow(smaller, larger int) bool {
 	return smaller == larger || float64(smaller)/float64(larger) >= s.Threshold
 }

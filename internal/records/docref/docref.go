@@ -3,11 +3,10 @@ package docref
 
 import "fmt"
 
-// Ref names one document: 24 bits of file number, 40 bits of position in the
-// file (the offset of its line in the decoded stream). It is known while the
-// document is being read, is unique without collisions, and does not depend
-// on the number of workers or on the runner. Files are numbered in the order of their names,
-// so the order of refs is the order of documents.
+// Ref names one document: 24 bits of file number, 40 bits of position in the file (the offset of its line in the
+// decoded stream). It is known while the document is being read, is unique without collisions, and does not depend on
+// the number of workers or on the runner. Files are numbered in the order of their names, so the order of refs is the
+// order of documents.
 type Ref uint64
 
 const (
@@ -31,7 +30,6 @@ func New(file int, position int64) (Ref, error) {
 	return Ref(uint64(file)<<positionBits | uint64(position)), nil
 }
 
-// File returns the number of the file that holds the document.
 func (r Ref) File() int { return int(r >> positionBits) }
 
 // Position returns where the document starts in the decoded stream of its file.

@@ -28,7 +28,6 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 )
 
-// Graph is a graph of documents. Many tasks have made its parts.
 type Graph struct {
 	// Parts visits the parts with their numbers. It is called several times, and gives the same parts in the same order
 	// each time. A part is valid until visit returns.
@@ -56,17 +55,12 @@ func (g *Graph) stopped(i int) error {
 	return g.Stopped()
 }
 
-// Component is a connected component of a graph.
 type Component struct {
-	// First and Last are the first and the last of its documents.
 	First, Last docref.Ref
-	// Weight is the sum of the weights of its documents.
-	Weight int64
-	// Value is what Place has returned for the component.
-	Value uint64
+	Weight      int64
+	Value       uint64
 }
 
-// Document is a document of a graph.
 type Document struct {
 	Ref docref.Ref
 	// Before is the weight of the earlier documents of its component.
@@ -88,8 +82,7 @@ type Labeller[L any] interface {
 	Node(part int, node graphs.Node, label L) error
 }
 
-// Label labels all documents of a graph. What the labeller gets does not depend on the budget, except for the order of
-// nodes.
+// Label labels all documents of a graph. Only the order of nodes depends on the budget.
 func Label[L any](g *Graph, labeller Labeller[L]) error {
 	found, err := g.survey()
 	if err != nil {
@@ -109,7 +102,6 @@ type placed struct {
 }
 
 // labelAll returns the labels of documents in ascending order. IndexOf returns the index of a document's component.
-// Weights are nil in a uniform graph.
 func labelAll[L any, I ~uint32](g *Graph, refs []docref.Ref, weights []uint32, indexOf []I, all []placed, labeller Labeller[L]) ([]L, error) {
 	labels := make([]L, len(refs))
 	for i, ref := range refs {
@@ -122,16 +114,9 @@ func labelAll[L any, I ~uint32](g *Graph, refs []docref.Ref, weights []uint32, i
 			return nil, err
 		}
 		labels[i] = label
-		c.before += weightOf(weights, i)
+		c.before += int64(weights[i])
 	}
 	return labels, nil
-}
-
-func weightOf(weights []uint32, i int) int64 {
-	if weights == nil {
-		return 1
-	}
-	return int64(weights[i])
 }
 
 // wholeBytes is the memory that a document takes where all are in memory: 16 bytes for its ref, its weight and the
@@ -172,18 +157,14 @@ func (g *Graph) survey() (found, error) {
 }
 
 func labelWhole[L any](g *Graph, refs []docref.Ref, labeller Labeller[L]) error {
-	forest := graphs.NewForest[rank](len(refs))
-	var weights []uint32
-	if !g.IsUniform {
-		weights = make([]uint32, len(refs))
-	}
+	forest, weights := graphs.NewForest[rank](len(refs)), slices.Repeat([]uint32{1}, len(refs))
 	var finder finder
 	err := g.Parts(func(_ int, part graphs.Part) error {
 		ranks := finder.ranks(refs, part.Refs)
 		for node, parent := range part.Parents {
 			forest.Union(ranks[node], ranks[parent])
 		}
-		if weights != nil {
+		if !g.IsUniform {
 			for node, weight := range part.Weights {
 				weights[ranks[node]] = weight
 			}
@@ -248,7 +229,7 @@ func (g *Graph) componentsOf(forest graphs.Forest[rank], refs []docref.Ref, weig
 		}
 		c := &all[forest[i]]
 		c.Last = refs[i]
-		c.Weight += weightOf(weights, i)
+		c.Weight += int64(weights[i])
 	}
 	return slices.Clip(all), nil
 }

@@ -17,8 +17,7 @@ const (
 	// rangeBytes is the most memory that a document takes while its range is at hand.
 	rangeBytes = 80
 	// mostRanges bounds the number of ranges, and with it the number of sections of a file.
-	mostRanges = 1 << 10
-	// mostSampled is how many refs a sample holds.
+	mostRanges  = 1 << 10
 	mostSampled = 1 << 16
 )
 
@@ -55,7 +54,6 @@ func (s *sample) cut(ranges int) []docref.Ref {
 	return slices.Compact(starts)
 }
 
-// ranges are the documents of a graph, cut into ranges.
 type ranges struct {
 	*Graph
 	starts []docref.Ref // the first ref of each range
@@ -229,8 +227,7 @@ func seek(refs []docref.Ref, at int, ref docref.Ref) int {
 	return at + sort.Search(min(step, len(refs)-at), func(i int) bool { return refs[at+i] >= ref })
 }
 
-// finder finds the ranks of documents. It goes through both in ascending order, since random access to many documents
-// is slow.
+// finder finds the ranks of documents, in ascending order, since random access to many documents is slow.
 type finder struct {
 	queries, scratch []query
 	found            []rank
@@ -241,8 +238,7 @@ type query struct {
 	index uint32
 }
 
-// ranks returns the rank of each of some documents. All of them must be in refs. The ranks are valid until the next
-// call.
+// ranks returns the rank of each of some documents, all of which are in refs. It is valid until the next call.
 func (f *finder) ranks(refs, of []docref.Ref) []rank {
 	f.queries = f.queries[:0]
 	for i, ref := range of {
@@ -270,7 +266,6 @@ const (
 	placings                         // the same first document, last document, weight, value, weight in earlier ranges
 )
 
-// wordSize is the size of a word, in bytes.
 const wordSize = 8
 
 type files struct {
@@ -326,8 +321,7 @@ func (f *files) put(kind runfile.Kind, number int, words ...uint64) error {
 	return nil
 }
 
-// each visits the records of a kind for a range in the order in which they were written, many at a time. The words are
-// valid until visit returns.
+// each visits the records of a kind for a range as they were written, many at a time, valid until visit returns.
 func (f *files) each(kind runfile.Kind, number int, visit func(words []uint64) error) (err error) {
 	for _, piece := range f.pieces[address{kind, number}] {
 		if f.buffer, err = f.reader.Read(f.buffer[:0], piece); err != nil {

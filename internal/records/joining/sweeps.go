@@ -18,28 +18,22 @@ func labelRanges[L any](r *ranges, labeller Labeller[L]) error {
 			return err
 		}
 	}
-	for number := range r.starts {
-		if err := r.resolve(number); err != nil {
+	for _, step := range []func(number int) error{
+		r.resolve,
+		func(number int) error {
+			_, all, err := r.sum(number)
+			for _, c := range all {
+				labeller.Count(c.Component)
+			}
 			return err
-		}
-	}
-	for number := range r.starts {
-		_, all, err := r.sum(number)
-		if err != nil {
-			return err
-		}
-		for _, c := range all {
-			labeller.Count(c.Component)
-		}
-	}
-	for number := range r.starts {
-		if err := r.place(number, labeller.Place); err != nil {
-			return err
-		}
-	}
-	for number := range r.starts {
-		if err := labelRange(r, number, labeller); err != nil {
-			return err
+		},
+		func(number int) error { return r.place(number, labeller.Place) },
+		func(number int) error { return labelRange(r, number, labeller) },
+	} {
+		for number := range r.starts {
+			if err := step(number); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -221,7 +215,6 @@ func (r *ranges) place(number int, place func(Component) (uint64, error)) error 
 	})
 }
 
-// labelRange labels the documents of a range, and the nodes that stand for them.
 func labelRange[L any](r *ranges, number int, labeller Labeller[L]) error {
 	g, err := r.group(number)
 	if err != nil {
@@ -245,8 +238,7 @@ func labelRange[L any](r *ranges, number int, labeller Labeller[L]) error {
 	})
 }
 
-// placed returns the components that have a share in a range. It replaces the root of each document's group by the index
-// of its component.
+// placed returns the components that have a share in a range. It replaces the roots of groups by their indexes.
 func (r *ranges) placed(number int, g group) (all []placed, err error) {
 	tops, err := r.tops(number, g)
 	if err != nil {

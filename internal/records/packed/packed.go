@@ -119,7 +119,6 @@ func (r *reader) take(n int) []byte {
 	return taken
 }
 
-// number takes an unsigned number of n bytes.
 func (r *reader) number(n int) uint64 {
 	var b [8]byte
 	copy(b[:], r.take(n))

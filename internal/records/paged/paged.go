@@ -24,7 +24,6 @@ type Fault struct{ err error }
 
 func (f *Fault) Error() string { return "hold a list on the local disk: " + f.err.Error() }
 
-// Unwrap returns the error of the system.
 func (f *Fault) Unwrap() error { return f.err }
 
 // Store says how much of its lists is held in memory. The zero Store holds all.
@@ -78,10 +77,8 @@ type List[N Index, T any] struct {
 	file   *os.File // nil while no page had to go
 }
 
-// state says what became of a page.
 type state struct{ isChanged, isWritten bool }
 
-// New returns a list of n elements.
 func New[N Index, T any](s *Store, n int) *List[N, T] {
 	bytes := int64(n) * sizeOf[T]()
 	if s.Bytes == 0 || s.used+bytes <= s.Bytes {
@@ -93,7 +90,6 @@ func New[N Index, T any](s *Store, n int) *List[N, T] {
 	return &List[N, T]{store: s, size: n, pages: make([][]T, count), states: make([]state, count), loaded: make([]int32, 0, held)}
 }
 
-// sizeOf returns the size of an element in bytes.
 func sizeOf[T any]() int64 {
 	var element T
 	return int64(unsafe.Sizeof(element))
@@ -104,10 +100,8 @@ func Of[N Index, T any](s *Store, elements []T) *List[N, T] {
 	return &List[N, T]{store: s, size: len(elements), whole: elements}
 }
 
-// Len returns the number of elements.
 func (l *List[N, T]) Len() int { return l.size }
 
-// Cut leaves the first n elements only.
 func (l *List[N, T]) Cut(n int) {
 	if l.size = n; l.whole != nil {
 		l.whole = l.whole[:n]
@@ -117,7 +111,6 @@ func (l *List[N, T]) Cut(n int) {
 // Whole returns the elements if all are held, and whether they are.
 func (l *List[N, T]) Whole() ([]T, bool) { return l.whole, l.loaded == nil }
 
-// At returns element i.
 func (l *List[N, T]) At(i N) T {
 	if l.whole != nil {
 		return l.whole[i]
@@ -125,7 +118,6 @@ func (l *List[N, T]) At(i N) T {
 	return l.page(i)[i&(pageLen-1)]
 }
 
-// Set sets element i.
 func (l *List[N, T]) Set(i N, to T) {
 	if l.whole != nil {
 		l.whole[i] = to
@@ -134,7 +126,6 @@ func (l *List[N, T]) Set(i N, to T) {
 	l.change(i, to)
 }
 
-// page returns the page of element i.
 func (l *List[N, T]) page(i N) []T {
 	if page := l.pages[i>>pageBits]; page != nil {
 		return page
@@ -155,7 +146,6 @@ func (l *List[N, T]) Edit(i N) *T {
 	return &page[i&(pageLen-1)]
 }
 
-// load holds a page instead of the oldest one.
 func (l *List[N, T]) load(number int) []T {
 	var page []T
 	if len(l.loaded) < cap(l.loaded) {
@@ -176,8 +166,7 @@ func (l *List[N, T]) load(number int) []T {
 	return page
 }
 
-// drop writes a page to the file if it has changed. It returns the room of the page, which is zero unless the page was written
-// before.
+// drop writes a page to the file if it has changed. It returns its room, which is zero unless it was written before.
 func (l *List[N, T]) drop(number int) []T {
 	page := l.pages[number]
 	l.pages[number] = nil
@@ -231,14 +220,12 @@ func Sort[N Index, T any](l *List[N, T], sort func([]T) error, compare func(a, b
 	return to, nil
 }
 
-// release gives the memory and the file back.
 func (l *List[N, T]) release() {
 	if l.pages = nil; l.file != nil {
 		l.file.Truncate(0) // it stays open until the store is closed, and takes no room
 	}
 }
 
-// head is the least element of a run that is not merged yet.
 type head[T any] struct {
 	element   T
 	next, end int // of the rest of the run in the list
@@ -251,7 +238,6 @@ type merging[N Index, T any] struct {
 	runs    []head[T]
 }
 
-// start reads the first element of each run.
 func (m *merging[N, T]) start() {
 	for i := range m.runs {
 		m.advance(&m.runs[i])
@@ -266,7 +252,6 @@ func (m *merging[N, T]) advance(of *head[T]) {
 	of.next++
 }
 
-// least takes the least element.
 func (m *merging[N, T]) least() T {
 	first := &m.runs[0]
 	element := first.element

@@ -17,8 +17,7 @@ const mostSkipped = 256 << 10
 // streamsAhead is how many stretches of a file are read ahead side by side: a task may take blocks from one, and counts from another.
 const streamsAhead = 4
 
-// ahead reads a file of a storage behind a network, where a request takes long, however little it reads. The zero ahead is ready for
-// use.
+// ahead reads a file of a storage behind a network, where a request takes long. The zero ahead is ready for use.
 type ahead struct {
 	streams [streamsAhead]stream
 	clock   int // counts the reads
@@ -45,7 +44,6 @@ func (s *stream) passes(offset int64) bool {
 	return true
 }
 
-// reset forgets a file, and keeps the memory.
 func (a *ahead) reset() {
 	for i := range a.streams {
 		a.streams[i] = stream{buffer: a.streams[i].buffer}

@@ -29,8 +29,7 @@ type Piece struct {
 }
 
 const (
-	catalogMagic  = "mbcat002"
-	pieceSize     = 32
+	catalogMagic  = "mbcat003"
 	shardSize     = 16
 	catalogFooter = 32
 )
@@ -46,10 +45,7 @@ func PiecesOf(path string, size int64) ([]Piece, error) {
 	}
 	pieces := make([]Piece, len(sections))
 	for i, s := range sections {
-		pieces[i] = Piece{
-			Kind: s.kind, Shard: int(s.shard), Path: files[s.link].path, Offset: s.offset, Length: s.length, Mark: s.mark,
-			sum: s.sum, size: files[s.link].size,
-		}
+		pieces[i] = s.piece(int(s.shard), files[s.link])
 	}
 	return pieces, nil
 }
@@ -81,27 +77,17 @@ func ReadCatalog(path string, shard int) (_ []Piece, err error) {
 	}
 	first := binary.LittleEndian.Uint64(index[at+8:])
 	end := binary.LittleEndian.Uint64(index[at+shardSize+8:])
-	b := make([]byte, (end-first)*pieceSize)
-	if _, err := file.ReadAt(b, int64(first*pieceSize)); err != nil {
+	b := make([]byte, (end-first)*sectionSize)
+	if _, err := file.ReadAt(b, int64(first*sectionSize)); err != nil {
 		return nil, err
 	}
 	pieces := make([]Piece, 0, end-first)
-	for ; len(b) > 0; b = b[pieceSize:] {
-		kind, mark := kindOf(b)
-		number := binary.LittleEndian.Uint32(b[4:])
-		if int64(number) >= int64(len(files)) {
+	for ; len(b) > 0; b = b[sectionSize:] {
+		s := decodeSection(b)
+		if int64(s.link) >= int64(len(files)) {
 			return nil, errNoCatalog
 		}
-		pieces = append(pieces, Piece{
-			Kind:   kind,
-			Shard:  shard,
-			Path:   files[number].path,
-			size:   files[number].size,
-			Offset: int64(binary.LittleEndian.Uint64(b[8:])),
-			Length: int64(binary.LittleEndian.Uint64(b[16:])),
-			Mark:   mark,
-			sum:    binary.LittleEndian.Uint32(b[24:]),
-		})
+		pieces = append(pieces, s.piece(shard, files[s.link]))
 	}
 	return pieces, nil
 }
@@ -138,13 +124,11 @@ func readCatalogIndex(catalog storage.File) (index []byte, files []sizedFile, er
 	return index[:tail], files, nil
 }
 
-// Catalog is a catalog that was written.
 type Catalog struct {
 	Path string
 	// Shards are those that have a piece of a needed kind, in ascending order.
 	Shards []int
-	// Bytes is how long all pieces are.
-	Bytes int64
+	Bytes  int64
 }
 
 // heldSections is how many sections the writer of a catalog holds at a time, at some 100 bytes each.
@@ -295,16 +279,11 @@ func (c *catalogWriter) piecesOf(low, high, sections int) ([]piece, error) {
 	return pieces, nil
 }
 
-// pack packs the pieces of some shards, and notes in the index where each shard begins.
 func (c *catalogWriter) pack(pieces []piece) {
-	b := slices.Grow(c.packed[:0], len(pieces)*pieceSize)
+	b := slices.Grow(c.packed[:0], len(pieces)*sectionSize)
 	for i, p := range pieces {
-		b = appendKind(b, p.section)
-		b = binary.LittleEndian.AppendUint32(b, c.number(c.files[p.run][p.link]))
-		b = binary.LittleEndian.AppendUint64(b, uint64(p.offset))
-		b = binary.LittleEndian.AppendUint64(b, uint64(p.length))
-		b = binary.LittleEndian.AppendUint32(b, p.sum)
-		b = append(b, 0, 0, 0, 0)
+		p.link = c.number(c.files[p.run][p.link])
+		b = appendSection(b, p.section)
 		if i == 0 || p.shard != pieces[i-1].shard {
 			c.index = binary.LittleEndian.AppendUint64(c.index, uint64(p.shard))
 			c.index = binary.LittleEndian.AppendUint64(c.index, c.pieces)
@@ -317,7 +296,6 @@ func (c *catalogWriter) pack(pieces []piece) {
 	c.packed = b
 }
 
-// number returns the number of a file in the catalog.
 func (c *catalogWriter) number(file sizedFile) uint32 {
 	number, known := c.numbers[file.path]
 	if !known {
@@ -335,7 +313,7 @@ func (c *catalogWriter) tail() []byte {
 	filesAt := len(b)
 	b = append(b, c.listed...)
 	sum := checksum.Of(b)
-	b = binary.LittleEndian.AppendUint64(append(b, catalogMagic...), c.pieces*pieceSize)
+	b = binary.LittleEndian.AppendUint64(append(b, catalogMagic...), c.pieces*sectionSize)
 	b = binary.LittleEndian.AppendUint64(b, uint64(filesAt))
 	b = binary.LittleEndian.AppendUint32(b, sum)
 	return append(b, 0, 0, 0, 0)

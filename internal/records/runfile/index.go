@@ -13,16 +13,10 @@ import (
 // indexGuess is the size of the index of a thousand sections.
 const indexGuess = 32 << 10
 
-// index encodes the sections and the footer.
 func (w *Writer) index() []byte {
 	b := make([]byte, 0, len(w.sections)*sectionSize+footerSize)
 	for _, s := range w.sections {
-		b = appendKind(b, s)
-		b = binary.LittleEndian.AppendUint32(b, s.shard)
-		b = binary.LittleEndian.AppendUint64(b, uint64(s.offset))
-		b = binary.LittleEndian.AppendUint64(b, uint64(s.length))
-		b = binary.LittleEndian.AppendUint32(b, s.sum)
-		b = binary.LittleEndian.AppendUint32(b, s.link)
+		b = appendSection(b, s)
 	}
 	sum := checksum.Of(b)
 	length := len(b)
@@ -32,31 +26,36 @@ func (w *Writer) index() []byte {
 	return append(b, 0, 0, 0, 0)
 }
 
+// appendSection appends a section, in sectionSize bytes.
+func appendSection(b []byte, s section) []byte {
+	b = binary.LittleEndian.AppendUint32(b, uint32(s.kind)|s.mark<<8)
+	b = binary.LittleEndian.AppendUint32(b, s.shard)
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.offset))
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.length))
+	b = binary.LittleEndian.AppendUint32(b, s.sum)
+	return binary.LittleEndian.AppendUint32(b, s.link)
+}
+
 func decodeSection(b []byte) section {
-	s := section{
+	word := binary.LittleEndian.Uint32(b)
+	return section{
+		kind:   Kind(word),
+		mark:   word >> 8,
 		shard:  binary.LittleEndian.Uint32(b[4:]),
 		offset: int64(binary.LittleEndian.Uint64(b[8:])),
 		length: int64(binary.LittleEndian.Uint64(b[16:])),
 		sum:    binary.LittleEndian.Uint32(b[24:]),
 		link:   binary.LittleEndian.Uint32(b[28:]),
 	}
-	s.kind, s.mark = kindOf(b)
-	return s
 }
 
-// maxMark is the largest mark of a link.
+func (s section) piece(shard int, in sizedFile) Piece {
+	return Piece{
+		Kind: s.kind, Shard: shard, Path: in.path, Offset: s.offset, Length: s.length, Mark: s.mark, sum: s.sum, size: in.size,
+	}
+}
+
 const maxMark = 1<<24 - 1
-
-// appendKind appends the kind and the mark of a section, four bytes in all.
-func appendKind(b []byte, s section) []byte {
-	return binary.LittleEndian.AppendUint32(b, uint32(s.kind)|s.mark<<8)
-}
-
-// kindOf reads what appendKind appended.
-func kindOf(b []byte) (kind Kind, mark uint32) {
-	word := binary.LittleEndian.Uint32(b)
-	return Kind(word), word >> 8
-}
 
 type sizedFile struct {
 	path string
@@ -89,8 +88,7 @@ func decodeFiles(b []byte) (files []sizedFile, ok bool) {
 	return files, true
 }
 
-// readIndex returns the sections of the run file at path, and the files in which they lie, by their links. The size is 0 if it is not
-// known.
+// readIndex returns the sections of the run file at path, and their files by link. The size is 0 if it is not known.
 func readIndex(path string, size int64) (_ []section, files []sizedFile, _ error) {
 	file, err := Piece{Path: path, size: size}.open()
 	if err != nil {
@@ -164,7 +162,6 @@ func damage(verb, path string, err error) error {
 	return &storage.DamagedError{Op: verb + " run", Path: path, Err: err}
 }
 
-// readLinks reads the section that lists the linked files.
 func readLinks(path string, file storage.File, s section) ([]sizedFile, error) {
 	b := make([]byte, s.length)
 	if _, err := file.ReadAt(b, s.offset); err != nil {

@@ -1,6 +1,7 @@
 package runfile
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -32,27 +33,17 @@ const filesInFlight = 16
 
 // Read appends the bytes of the piece to buffer. It returns an error if their sum is wrong.
 func (r *Reader) Read(buffer []byte, p Piece) ([]byte, error) {
-	if err := r.open(p); err != nil {
-		return buffer, err
-	}
 	n := len(buffer)
-	buffer = slices.Grow(buffer, int(p.Length))[:n+int(p.Length)]
-	if err := r.readAt(buffer[n:], p.Offset); err != nil {
-		return buffer[:n], fault("read", p.Path, err)
+	buffer, err := r.ReadStretch(buffer, p, 0, int(p.Length))
+	if err == nil {
+		err = p.check(buffer[n:])
 	}
-	if err := p.check(buffer[n:]); err != nil {
+	if err != nil {
 		return buffer[:n], err
 	}
-	r.count(1, p.Length)
 	return buffer, nil
 }
 
-func (r *Reader) count(pieces int, bytes int64) {
-	r.Pieces += int64(pieces)
-	r.Bytes += bytes
-}
-
-// check returns an error unless the bytes are those that were written as the piece.
 func (p Piece) check(content []byte) error {
 	if checksum.Of(content) != p.sum {
 		return damage("read", p.Path, fmt.Errorf("the bytes at %d are damaged (check sum)", p.Offset))
@@ -60,8 +51,7 @@ func (p Piece) check(content []byte) error {
 	return nil
 }
 
-// ReadStretch appends a stretch of the piece to buffer. It cannot check the sum, which covers the whole
-// piece.
+// ReadStretch appends a stretch of the piece to buffer. It cannot check the sum, which covers the whole piece.
 func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte, error) {
 	if err := r.open(p); err != nil {
 		return buffer, err
@@ -71,11 +61,20 @@ func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte
 	if err := r.readAt(buffer[n:], p.Offset+int64(offset)); err != nil {
 		return buffer[:n], fault("read", p.Path, err)
 	}
-	r.count(1, int64(length))
+	r.Pieces++
+	r.Bytes += int64(length)
 	return buffer, nil
 }
 
-// readAt fills b from the open file.
+func SizeOf(pieces []Piece, kind Kind) (size int64) {
+	for i := range pieces {
+		if pieces[i].Kind == kind {
+			size += pieces[i].Length
+		}
+	}
+	return size
+}
+
 func (r *Reader) readAt(b []byte, offset int64) error {
 	if r.isFar && offset+int64(len(b)) <= r.size {
 		return r.ahead.readAt(r.file, r.size, b, offset)
@@ -84,7 +83,6 @@ func (r *Reader) readAt(b []byte, offset int64) error {
 	return err
 }
 
-// open opens the file of a piece unless it is open already.
 func (r *Reader) open(p Piece) error {
 	if r.Stopped != nil {
 		if err := r.Stopped(); err != nil {
@@ -123,27 +121,24 @@ func (p Piece) open() (storage.File, error) {
 // file are asked for together, and files behind a network are read side by side.
 func (r *Reader) ReadKind(buffer []byte, pieces []Piece, kind Kind) ([]byte, error) {
 	r.wanted, r.ranges = r.wanted[:0], r.ranges[:0]
-	before := len(buffer)
-	n, total := before, before
+	n, size := len(buffer), int(SizeOf(pieces, kind))
+	buffer = slices.Grow(buffer, size)[:n+size]
+	rest := buffer[n:]
 	for _, p := range pieces {
 		if p.Kind == kind {
 			r.wanted = append(r.wanted, p)
-			total += int(p.Length)
+			r.ranges = append(r.ranges, storage.Range{Offset: p.Offset, Bytes: rest[:p.Length]})
+			rest = rest[p.Length:]
 		}
 	}
-	buffer = slices.Grow(buffer, total-n)[:total]
-	for _, p := range r.wanted {
-		r.ranges = append(r.ranges, storage.Range{Offset: p.Offset, Bytes: buffer[n : n+int(p.Length)]})
-		n += int(p.Length)
-	}
 	if err := r.readWanted(); err != nil {
-		return buffer[:before], err
+		return buffer[:n], err
 	}
-	r.count(len(r.wanted), int64(total-before))
+	r.Pieces += int64(len(r.wanted))
+	r.Bytes += int64(size)
 	return buffer, nil
 }
 
-// readWanted reads the wanted pieces.
 func (r *Reader) readWanted() (err error) {
 	var group errgroup.Group
 	group.SetLimit(filesInFlight)
@@ -169,13 +164,9 @@ func (r *Reader) readWanted() (err error) {
 		}
 		start = end
 	}
-	if waited := group.Wait(); err == nil {
-		err = waited
-	}
-	return err
+	return cmp.Or(err, group.Wait())
 }
 
-// readPieces reads pieces of one file and checks them.
 func readPieces(file storage.File, wanted []Piece, ranges []storage.Range) error {
 	for i, err := range file.ReadRanges(ranges) {
 		if err != nil {
@@ -188,7 +179,6 @@ func readPieces(file storage.File, wanted []Piece, ranges []storage.Range) error
 	return nil
 }
 
-// Close closes the file that is open, if any.
 func (r *Reader) Close() {
 	if r.file != nil {
 		r.file.Close()

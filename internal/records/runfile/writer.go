@@ -51,10 +51,9 @@ type section struct {
 // linksKind is the kind of the section that lists the linked files. No stage has a kind of that number.
 const linksKind Kind = 0
 
-// Writer writes one run file. It holds records back by kind and shard until their bytes exceed the budget.
-// Then it writes them to the file as sections. If each section would cost its reader a request, the records
-// wait on the local disk instead. Then the file has one section for each kind and shard. It is not for
-// concurrent use.
+// Writer writes one run file. It holds records back by kind and shard until their bytes exceed the budget. Then it
+// writes them to the file as sections. If each section would cost its reader a request, the records wait on the local
+// disk instead. Then the file has one section for each kind and shard. It is not for concurrent use.
 type Writer struct {
 	// Durable makes Close wait until the file survives a loss of power. Reset leaves it as it is.
 	Durable bool
@@ -93,8 +92,7 @@ func NewWriter(dir string, budget int) *Writer {
 	return w
 }
 
-// Reset lets the writer begin another run file, as NewWriter would. It keeps its memory. It aborts a run that
-// is not finished.
+// Reset lets the writer begin another run file in the same memory. It aborts a run that is not finished.
 func (w *Writer) Reset(dir string, budget int) {
 	w.Abort()
 	for kind := range w.shards {
@@ -111,8 +109,7 @@ func (w *Writer) Reset(dir string, budget int) {
 	}
 }
 
-// Record returns size bytes for one record of a shard, which the caller fills in. They are valid until the
-// next call.
+// Record returns size bytes for one record of a shard, which the caller fills in. They are valid until the next call.
 func (w *Writer) Record(kind Kind, shard, size int) ([]byte, error) {
 	if w.held+size > w.budget && w.held > 0 {
 		flush := w.flush
@@ -142,7 +139,6 @@ func (w *Writer) Record(kind Kind, shard, size int) ([]byte, error) {
 	return p.open[n : n+size : n+size], nil
 }
 
-// grow makes room for a kind and shard.
 func (w *Writer) grow(kind Kind, shard int) {
 	if n := int(kind) + 1 - len(w.shards); n > 0 {
 		w.shards = append(w.shards, make([][]pending, n)...)
@@ -152,7 +148,6 @@ func (w *Writer) grow(kind Kind, shard int) {
 	}
 }
 
-// open gives p a chunk with room for size bytes.
 func (w *Writer) open(p *pending, size int) {
 	if p.open != nil {
 		p.full = append(p.full, p.open)
@@ -167,7 +162,6 @@ func (w *Writer) open(p *pending, size int) {
 	}
 }
 
-// release takes the chunks of p back.
 func (w *Writer) release(p *pending) {
 	for _, chunk := range append(p.full, p.open) {
 		if cap(chunk) == chunkSize {
@@ -191,7 +185,6 @@ func (w *Writer) Section(kind Kind, shard int, parts ...[]byte) error {
 	return nil
 }
 
-// begin begins a section.
 func (w *Writer) begin(kind Kind, shard int) error {
 	if w.file == nil {
 		file, err := storage.CreateWith(w.path, storage.Options{Durable: w.Durable})
@@ -229,7 +222,6 @@ func (w *Writer) Link(kind Kind, shard int, p Piece, mark uint32) error {
 	return nil
 }
 
-// add adds bytes to the section that was begun last.
 func (w *Writer) add(part []byte) error {
 	if _, err := w.out.Write(part); err != nil {
 		return fmt.Errorf("write run: %w", err)
@@ -263,7 +255,6 @@ func (w *Writer) flush() error {
 	return nil
 }
 
-// writePending writes the records of a kind and shard that are held back.
 func (w *Writer) writePending(kind Kind, shard int, p *pending) error {
 	if err := w.begin(kind, shard); err != nil {
 		return err
@@ -354,32 +345,26 @@ type spill struct {
 // copyBuffer is how much of a spill is read at a time.
 const copyBuffer = 256 << 10
 
-// put appends parts and returns where they are.
-func (s *spill) put(parts [][]byte) (storage.Stretch, error) {
+func (s *spill) put(parts [][]byte) (stretch storage.Stretch, err error) {
 	if s.file == nil {
-		file, err := os.CreateTemp("", "run-")
-		if err != nil {
-			return storage.Stretch{}, fmt.Errorf("hold a run on the local disk: %w", err)
+		if s.file, err = os.CreateTemp("", "run-"); err == nil {
+			err = os.Remove(s.file.Name())
 		}
-		if err := os.Remove(file.Name()); err != nil {
-			file.Close()
-			return storage.Stretch{}, fmt.Errorf("hold a run on the local disk: %w", err)
-		}
-		s.file = file
 	}
-	stretch := storage.Stretch{Offset: s.size}
+	stretch.Offset = s.size
 	for _, part := range parts {
-		n, err := s.file.Write(part)
-		s.size += int64(n)
-		if err != nil {
-			return storage.Stretch{}, fmt.Errorf("hold a run on the local disk: %w", err)
+		if err == nil {
+			_, err = s.file.Write(part)
+			s.size += int64(len(part))
 		}
+	}
+	if err != nil {
+		return stretch, fmt.Errorf("hold a run on the local disk: %w", err)
 	}
 	stretch.Length = s.size - stretch.Offset
 	return stretch, nil
 }
 
-// copy reads a stretch and passes it to add.
 func (s *spill) copy(stretch storage.Stretch, add func([]byte) error) error {
 	if s.buffer == nil {
 		s.buffer = make([]byte, copyBuffer)
@@ -398,7 +383,6 @@ func (s *spill) copy(stretch storage.Stretch, add func([]byte) error) error {
 	return nil
 }
 
-// close gives the room back.
 func (s *spill) close() {
 	if s.file != nil {
 		s.file.Close() // nobody reads it any more

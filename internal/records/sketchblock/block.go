@@ -23,9 +23,8 @@
 //	ids
 //	captures
 //
-// The sets follow each other in the order of the documents: shingle hashes of
-// 48 bits, 6 bytes each, ascending, or sequences of shingles with their places; see
-// [AppendSequence]. All integers are little-endian.
+// The sets follow each other in the order of the documents: shingle hashes of 48 bits, 6 bytes each, ascending, or
+// sequences of shingles with their places; see [AppendSequence]. All integers are little-endian.
 package sketchblock
 
 import (
@@ -48,7 +47,6 @@ const (
 	// Layout is the number of this layout. It changes with the layout.
 	Layout = 7
 
-	// HeaderSize is the size of the header of a block in bytes.
 	HeaderSize = 24
 	// HashSize is the size of a stored shingle hash in bytes.
 	HashSize = 6
@@ -57,32 +55,35 @@ const (
 // The columns that a block may lack.
 const (
 	withStored = 1 << iota
-	withPriority
-	withScopes
-	withSides
-	withSources
-	withResolved
-	withCaptures
+	// withColumn is for the first column of hashes, and the bits after it for the others.
+	withColumn
+	withCaptures = withColumn << columnCount
 )
 
-// Document is one document as a block takes it in.
+// The columns of hashes, in their order.
+const (
+	priorities = iota
+	scopes
+	sides
+	sources
+	resolved
+	columnCount
+)
+
 type Document struct {
 	Ref    docref.Ref
 	Digest digest.Digest
 	// Set holds the distinct shingle hashes, ascending, below 2^48; where not
 	// all are to be stored, the smallest of them.
 	Set []uint64
-	// Sequence is what is stored instead of Set, as [AppendSequence] wrote it; nil
-	// where Set is.
+	// Sequence is what is stored instead of Set, as [AppendSequence] wrote it; nil where Set is.
 	Sequence []byte
 	// Size is the number of distinct shingles, at least len(Set).
-	Size int
-	// Priority says how preferred the document is.
+	Size     int
 	Priority preference.Priority
 	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
 	Scope uint64
-	// Side is the hash of that in which the document differs from those that it is compared with, 0 if it is compared
-	// with all.
+	// Side is the hash of the value in which others must differ to be compared with the document, 0 if all are compared.
 	Side uint64
 	// Source is the hash of the value that makes the document part of a source, 0 if no value does.
 	Source uint64
@@ -90,8 +91,7 @@ type Document struct {
 	IsResolved bool
 	// Keys are the band keys, as many as the builder was made for.
 	Keys []uint64
-	// SimHash is the SimHash fingerprint, of as many words as the builder was
-	// made for.
+	// SimHash is the SimHash fingerprint, of as many words as the builder was made for.
 	SimHash []uint64
 	// ID is the user's id; empty if there is none.
 	ID []byte
@@ -101,31 +101,25 @@ type Document struct {
 
 // Builder collects the documents of one block. Not for concurrent use.
 type Builder struct {
-	keys     int
-	simhash  int
-	columns  uint32 // those that a document needs
-	digests  []byte
-	keyed    []byte
-	simmed   []byte
-	ranked   []byte
-	scopes   []byte
-	sides    []byte
-	sources  []byte
-	resolved []byte
-	ids      []byte
-	sets     []byte
-	n        int
+	keys    int
+	simhash int
+	needed  uint32 // the columns that a document needs
+	digests []byte
+	keyed   []byte
+	simmed  []byte
+	columns [columnCount][]byte
+	ids     []byte
+	sets    []byte
+	n       int
 
 	refs, sizes, stored, idEnds, captureEnds []uint64
 
 	captures, numbers []byte
 }
 
-// NewBuilder returns a builder of blocks with that many keys and words of SimHash
-// a document.
+// NewBuilder returns a builder of blocks with that many keys and words of SimHash a document.
 func NewBuilder(keys, simhash int) *Builder { return &Builder{keys: keys, simhash: simhash} }
 
-// Len returns the number of documents collected.
 func (b *Builder) Len() int { return b.n }
 
 // Add takes in a document; refs must ascend.
@@ -148,41 +142,26 @@ func (b *Builder) Add(d Document) {
 	}
 	stored := (len(b.sets) - before) / HashSize
 	if stored != d.Size {
-		b.columns |= withStored
+		b.needed |= withStored
 	}
 	b.stored = append(b.stored, uint64(stored))
-	b.ranked = b.appendColumn(b.ranked, uint64(d.Priority^preference.Leading), withPriority)
-	b.scopes = b.appendColumn(b.scopes, d.Scope, withScopes)
-	b.sides = b.appendColumn(b.sides, d.Side, withSides)
-	b.sources = b.appendColumn(b.sources, d.Source, withSources)
-	resolved := uint64(0)
+	hashes := [columnCount]uint64{uint64(d.Priority ^ preference.Leading), d.Scope, d.Side, d.Source}
 	if d.IsResolved {
-		resolved = 1
+		hashes[resolved] = 1
 	}
-	b.resolved = b.appendColumn(b.resolved, resolved, withResolved)
+	for column, hash := range hashes {
+		if hash != 0 {
+			b.needed |= withColumn << column
+		}
+		b.columns[column] = binary.LittleEndian.AppendUint64(b.columns[column], hash)
+	}
 	b.ids = append(b.ids, d.ID...)
 	b.idEnds = append(b.idEnds, uint64(len(b.ids)))
 	if len(d.Capture) > 0 {
-		b.columns |= withCaptures
+		b.needed |= withCaptures
 		b.captures = append(b.captures, d.Capture...)
 	}
 	b.captureEnds = append(b.captureEnds, uint64(len(b.captures)))
-}
-
-// appendColumn appends the hash of a document to a column, and notes whether a document needs it.
-func (b *Builder) appendColumn(column []byte, hash uint64, with uint32) []byte {
-	if hash != 0 {
-		b.columns |= with
-	}
-	return binary.LittleEndian.AppendUint64(column, hash)
-}
-
-// column returns a column if a document needs it.
-func (b *Builder) column(column []byte, with uint32) []byte {
-	if b.columns&with == 0 {
-		return nil
-	}
-	return column
 }
 
 // Documents returns the documents' bytes in parts; valid until the next Reset.
@@ -192,20 +171,23 @@ func (b *Builder) Documents() [][]byte {
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.n))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.keys))
 	header = binary.LittleEndian.AppendUint32(header, uint32(b.simhash))
-	header = binary.LittleEndian.AppendUint32(header, b.columns)
+	header = binary.LittleEndian.AppendUint32(header, b.needed)
 	header = binary.LittleEndian.AppendUint32(header, uint32(len(b.ids)))
 	b.numbers = appendNumbers(appendNumbers(b.numbers[:0], b.refs), b.sizes)
-	if b.columns&withStored != 0 {
+	if b.needed&withStored != 0 {
 		b.numbers = appendNumbers(b.numbers, b.stored)
 	}
 	b.numbers = appendNumbers(b.numbers, b.idEnds)
-	if b.columns&withCaptures != 0 {
+	if b.needed&withCaptures != 0 {
 		b.numbers = appendNumbers(b.numbers, b.captureEnds)
 	}
-	return [][]byte{
-		header, b.numbers, b.digests, b.keyed, b.simmed, b.column(b.ranked, withPriority),
-		b.column(b.scopes, withScopes), b.column(b.sides, withSides), b.column(b.sources, withSources), b.column(b.resolved, withResolved), b.ids, b.captures,
+	parts := [][]byte{header, b.numbers, b.digests, b.keyed, b.simmed}
+	for column, hashes := range b.columns {
+		if b.needed&(withColumn<<column) != 0 {
+			parts = append(parts, hashes)
+		}
 	}
+	return append(parts, b.ids, b.captures)
 }
 
 // Sets returns the bytes of the sets; valid until the next Reset.
@@ -216,7 +198,7 @@ func (b *Builder) Each(visit func(scope uint64, set []byte) bool) {
 	sets := b.sets
 	for i := range b.n {
 		size := HashSize * int(b.stored[i])
-		if !visit(hashAt(b.scopes, i), sets[:size:size]) {
+		if !visit(hashAt(b.columns[scopes], i), sets[:size:size]) {
 			return
 		}
 		sets = sets[size:]
@@ -226,28 +208,28 @@ func (b *Builder) Each(visit func(scope uint64, set []byte) bool) {
 // keepBytes is the size of the largest sets whose memory is used again. One huge document must not burden the rest of a job.
 const keepBytes = 8 << 20
 
-// Reset empties the builder and keeps its memory.
 func (b *Builder) Reset() {
 	if cap(b.sets) > keepBytes {
 		b.sets = nil
 	}
+	for column := range b.columns {
+		b.columns[column] = b.columns[column][:0]
+	}
 	*b = Builder{
-		keys: b.keys, simhash: b.simhash,
-		refs: b.refs[:0], digests: b.digests[:0], keyed: b.keyed[:0], simmed: b.simmed[:0], sizes: b.sizes[:0], stored: b.stored[:0],
-		ranked: b.ranked[:0], scopes: b.scopes[:0], sides: b.sides[:0], sources: b.sources[:0], resolved: b.resolved[:0], idEnds: b.idEnds[:0], ids: b.ids[:0], sets: b.sets[:0],
-		captureEnds: b.captureEnds[:0], captures: b.captures[:0], numbers: b.numbers[:0],
+		keys: b.keys, simhash: b.simhash, columns: b.columns, refs: b.refs[:0], sizes: b.sizes[:0], stored: b.stored[:0],
+		idEnds: b.idEnds[:0], captureEnds: b.captureEnds[:0], digests: b.digests[:0], keyed: b.keyed[:0],
+		simmed: b.simmed[:0], ids: b.ids[:0], captures: b.captures[:0], sets: b.sets[:0], numbers: b.numbers[:0],
 	}
 }
 
 // Block reads the documents of one block in place.
 type Block struct {
-	n, keys, simhash                     int
-	refs, sizes, stored, idEnds          numbers
-	digests, keyed, simmed, ranked       []byte
-	scopes, sides, sources, resolved, id []byte
-	captureEnds                          numbers
-	captures                             []byte     // nil if no document has one
-	moved                                docref.Ref // what is added to each ref
+	n, keys, simhash                         int
+	refs, sizes, stored, idEnds, captureEnds numbers
+	digests, keyed, simmed, id               []byte
+	columns                                  [columnCount][]byte
+	captures                                 []byte     // nil if no document has one
+	moved                                    docref.Ref // what is added to each ref
 }
 
 // Parse reads the header of a block's documents. The block aliases them.
@@ -262,11 +244,12 @@ func Parse(documents []byte) (Block, error) {
 	n := int(binary.LittleEndian.Uint32(documents[4:]))
 	keys := int(binary.LittleEndian.Uint32(documents[8:]))
 	simhash := int(binary.LittleEndian.Uint32(documents[12:]))
-	columns := binary.LittleEndian.Uint32(documents[16:])
+	needed := binary.LittleEndian.Uint32(documents[16:])
 	ids := int(binary.LittleEndian.Uint32(documents[20:]))
 	b := Block{n: n, keys: keys, simhash: simhash}
-	rest, err := b.takeNumbers(documents[HeaderSize:], columns)
-	if size := n*(digest.Size+8*keys+8*simhash+8*bits.OnesCount32(columns&^(withStored|withCaptures))) + ids; err != nil || columns >= 2*withCaptures || len(rest) < size {
+	rest, err := b.takeNumbers(documents[HeaderSize:], needed)
+	size := n*(digest.Size+8*keys+8*simhash+8*bits.OnesCount32(needed&^(withStored|withCaptures))) + ids
+	if err != nil || needed >= 2*withCaptures || len(rest) < size {
 		return Block{}, damaged
 	}
 	take := func(size int) []byte {
@@ -275,47 +258,45 @@ func Parse(documents []byte) (Block, error) {
 		return column
 	}
 	b.digests, b.keyed, b.simmed = take(digest.Size*n), take(8*n*keys), take(8*n*simhash)
-	for _, column := range []struct {
-		hashes *[]byte
-		with   uint32
-	}{{&b.ranked, withPriority}, {&b.scopes, withScopes}, {&b.sides, withSides}, {&b.sources, withSources}, {&b.resolved, withResolved}} {
-		if columns&column.with != 0 {
-			*column.hashes = take(8 * n)
+	for column := range b.columns {
+		if needed&(withColumn<<column) != 0 {
+			b.columns[column] = take(8 * n)
 		}
 	}
 	b.id = take(ids)
-	if columns&withCaptures != 0 {
+	if needed&withCaptures != 0 {
 		b.captures, rest = rest, nil
 	}
-	if len(rest) > 0 || n > 0 && (b.idEnds.at(n-1) != uint64(ids) || b.captures != nil && b.captureEnds.at(n-1) != uint64(len(b.captures))) {
+	if len(rest) > 0 || n > 0 && (b.idEnds.at(n-1) != uint64(ids) ||
+		b.captures != nil && b.captureEnds.at(n-1) != uint64(len(b.captures))) {
 		return Block{}, damaged
 	}
 	return b, nil
 }
 
-// takeNumbers takes the lists of numbers of a block, and returns the bytes behind them.
-func (b *Block) takeNumbers(rest []byte, columns uint32) (_ []byte, err error) {
-	for _, list := range []struct {
-		numbers *numbers
-		isThere bool
-	}{{&b.refs, true}, {&b.sizes, true}, {&b.stored, columns&withStored != 0}, {&b.idEnds, true}, {&b.captureEnds, columns&withCaptures != 0}} {
-		if list.isThere && err == nil {
-			*list.numbers, rest, err = takeNumbers(rest, b.n)
+func (b *Block) takeNumbers(rest []byte, needed uint32) (_ []byte, err error) {
+	lists := []*numbers{&b.refs, &b.sizes}
+	if needed&withStored != 0 {
+		lists = append(lists, &b.stored)
+	}
+	if lists = append(lists, &b.idEnds); needed&withCaptures != 0 {
+		lists = append(lists, &b.captureEnds)
+	}
+	for _, list := range lists {
+		if err == nil {
+			*list, rest, err = takeNumbers(rest, b.n)
 		}
 	}
-	if columns&withStored == 0 {
+	if needed&withStored == 0 {
 		b.stored = b.sizes
 	}
 	return rest, err
 }
 
-// Len returns the number of documents.
 func (b *Block) Len() int { return b.n }
 
-// Keys returns the number of keys a document has.
 func (b *Block) Keys() int { return b.keys }
 
-// Ref returns the ref of document i.
 func (b *Block) Ref(i int) docref.Ref {
 	return docref.Ref(b.refs.at(i)) + b.moved
 }
@@ -327,7 +308,6 @@ func (b *Block) MoveTo(file int) error {
 	return err
 }
 
-// Digest returns the digest of document i.
 func (b *Block) Digest(i int) digest.Digest { return digest.Get(b.digests[digest.Size*i:]) }
 
 // DigestLead returns the first word of the digest of document i.
@@ -335,7 +315,6 @@ func (b *Block) DigestLead(i int) uint64 {
 	return binary.LittleEndian.Uint64(b.digests[digest.Size*i:])
 }
 
-// Key returns key k of document i.
 func (b *Block) Key(i, k int) uint64 {
 	return binary.LittleEndian.Uint64(b.keyed[8*(i*b.keys+k):])
 }
@@ -343,7 +322,6 @@ func (b *Block) Key(i, k int) uint64 {
 // PackedKeys returns the keys of document i, 8 bytes each.
 func (b *Block) PackedKeys(i int) []byte { return b.keyed[8*i*b.keys : 8*(i+1)*b.keys] }
 
-// SimHash appends the SimHash fingerprint of document i to words.
 func (b *Block) SimHash(words []uint64, i int) []uint64 {
 	for w := range b.simhash {
 		words = append(words, binary.LittleEndian.Uint64(b.simmed[8*(i*b.simhash+w):]))
@@ -351,30 +329,25 @@ func (b *Block) SimHash(words []uint64, i int) []uint64 {
 	return words
 }
 
-// Size returns the number of distinct shingles of document i.
 func (b *Block) Size(i int) int { return int(b.sizes.at(i)) }
 
-// Stored returns how many shingle hashes of document i the block holds, or the
-// size of its sequence in hashes.
+// Stored returns how many shingle hashes of document i the block holds, or the size of its sequence in hashes.
 func (b *Block) Stored(i int) int { return int(b.stored.at(i)) }
 
-// Priority says how preferred document i is.
 func (b *Block) Priority(i int) preference.Priority {
-	return (preference.Priority(hashAt(b.ranked, i)) ^ preference.Leading).At(b.Ref(i))
+	return (preference.Priority(hashAt(b.columns[priorities], i)) ^ preference.Leading).At(b.Ref(i))
 }
 
 // Scope returns the hash of what document i shares with those that it is compared with, 0 if it is compared with all.
-func (b *Block) Scope(i int) uint64 { return hashAt(b.scopes, i) }
+func (b *Block) Scope(i int) uint64 { return hashAt(b.columns[scopes], i) }
 
-// Side returns the hash of that in which document i differs from those that it is compared with, 0 if it is compared with
-// all.
-func (b *Block) Side(i int) uint64 { return hashAt(b.sides, i) }
+// Side returns the hash of the value in which others must differ to be compared with document i, 0 if all are.
+func (b *Block) Side(i int) uint64 { return hashAt(b.columns[sides], i) }
 
 // Source returns the hash of the value that makes document i part of a source, 0 if no value does.
-func (b *Block) Source(i int) uint64 { return hashAt(b.sources, i) }
+func (b *Block) Source(i int) uint64 { return hashAt(b.columns[sources], i) }
 
-// IsResolved reports whether all pairs of document i are known.
-func (b *Block) IsResolved(i int) bool { return hashAt(b.resolved, i) != 0 }
+func (b *Block) IsResolved(i int) bool { return hashAt(b.columns[resolved], i) != 0 }
 
 // SimHashDigest returns a digest of the SimHash fingerprint of document i; a document without shingles has
 // none, and gets the digest of its bytes.
@@ -402,7 +375,6 @@ func hashAt(column []byte, i int) uint64 {
 	return binary.LittleEndian.Uint64(column[8*i:])
 }
 
-// ID returns the id of document i, empty if it has none.
 func (b *Block) ID(i int) []byte { return part(b.id, &b.idEnds, i) }
 
 // Capture is what is known of document i as a web page in addition to its text; it is empty if that is nothing.
@@ -413,7 +385,6 @@ func (b *Block) Capture(i int) []byte {
 	return part(b.captures, &b.captureEnds, i)
 }
 
-// part returns the bytes of document i, given where the bytes of each document end.
 func part(of []byte, ends *numbers, i int) []byte {
 	start := uint64(0)
 	if i > 0 {
@@ -443,8 +414,7 @@ func AppendPacked(b []byte, set []uint64) []byte {
 	if need+2 > cap(b) {
 		b = append(make([]byte, 0, 2*cap(b)+need+2), b...)
 	}
-	// Eight bytes are stored for every hash; the next one overwrites the two
-	// that are too many.
+	// Eight bytes are stored for every hash; the next one overwrites the two that are too many.
 	room := b[:need+2]
 	for _, hash := range set {
 		binary.LittleEndian.PutUint64(room[n:], hash)
@@ -453,7 +423,6 @@ func AppendPacked(b []byte, set []uint64) []byte {
 	return b[:need]
 }
 
-// AppendSet appends the hashes stored in the bytes of a set to set.
 func AppendSet(set []uint64, b []byte) []uint64 {
 	const mask = 1<<(8*HashSize) - 1
 	for len(b) >= 8 {
@@ -466,23 +435,20 @@ func AppendSet(set []uint64, b []byte) []uint64 {
 	return set
 }
 
-// Sequence is what a block holds of a document where passages are looked for, in
-// place of its set: the shingles in the order of the text. Entry i of each field
-// belongs to shingle i.
+// Sequence is what a block holds of a document where passages are looked for, in place of its set: the shingles in the
+// order of the text. Entry i of each field belongs to shingle i.
 type Sequence struct {
 	// Shingles are the hashes, below 2^48.
 	Shingles []uint64
 	// Tokens are the numbers of the first tokens, ascending.
 	Tokens []uint32
-	// Starts and Ends are offsets in the text in bytes. Starts do not descend, and
-	// none is behind its end.
+	// Starts and Ends are offsets in the text in bytes. Starts do not descend, and none is behind its end.
 	Starts, Ends []uint32
 }
 
-// AppendSequence appends s to b: the number of shingles, the hashes, then for each
-// how many bytes it begins behind the one before, twice, plus 1 where its first
-// token is not the next one, in which case the distance follows, and its length in
-// bytes. All but the hashes are varints. Zeros follow to a whole number of hashes.
+// AppendSequence appends s to b: the number of shingles, the hashes, then for each how many bytes it begins behind the
+// one before, twice, plus 1 where its first token is not the next one, in which case the distance follows, and its
+// length in bytes. All but the hashes are varints. Zeros follow to a whole number of hashes.
 func AppendSequence(b []byte, s Sequence) []byte {
 	// Most offsets and lengths take a byte each.
 	const usual = HashSize + 3
@@ -512,41 +478,31 @@ func AppendSequence(b []byte, s Sequence) []byte {
 func ParseSequence(s Sequence, b []byte) (Sequence, error) {
 	damaged := errors.New("sequence of a document is damaged")
 	failed := false
-	next := func() uint32 {
+	next := func() uint64 {
 		value, size := binary.Uvarint(b)
-		if size <= 0 {
-			failed = true
-			return 0
-		}
-		b = b[size:]
-		return uint32(value)
+		failed = failed || size <= 0
+		b = b[max(size, 0):]
+		return value
 	}
-	count, size := binary.Uvarint(b)
-	if size <= 0 || count > uint64(len(b)/HashSize) {
+	count := next()
+	if failed || count > uint64(len(b)/HashSize) {
 		return Sequence{}, damaged
 	}
 	n := int(count)
-	b = b[size:]
-	if n*HashSize > len(b) {
-		return Sequence{}, damaged
-	}
 	s.Shingles = AppendSet(slices.Grow(s.Shingles[:0], n), b[:n*HashSize])
 	b = b[n*HashSize:]
 	s.Tokens, s.Starts, s.Ends = slices.Grow(s.Tokens[:0], n), slices.Grow(s.Starts[:0], n), slices.Grow(s.Ends[:0], n)
 	at, token := uint32(0), uint32(math.MaxUint32)
 	for range n {
-		begins, size := binary.Uvarint(b)
-		if size <= 0 {
-			return Sequence{}, damaged
-		}
-		b = b[size:]
+		begins := next()
 		at += uint32(begins >> 1)
 		if begins&1 == 0 {
 			token++
 		} else {
-			token += next()
+			token += uint32(next())
 		}
-		s.Tokens, s.Starts, s.Ends = append(s.Tokens, token), append(s.Starts, at), append(s.Ends, at+next())
+		s.Tokens, s.Starts = append(s.Tokens, token), append(s.Starts, at)
+		s.Ends = append(s.Ends, at+uint32(next()))
 	}
 	if failed || len(b) >= HashSize {
 		return Sequence{}, damaged

@@ -27,7 +27,6 @@ const (
 	headSpare = 4
 )
 
-// headLength returns the number of hashes in the head of a set of n hashes.
 func headLength(n int, threshold float64) int {
 	lacks := MayLack(n, threshold)
 	return min(n, lacks+lacks/5+headSpare)
@@ -62,7 +61,6 @@ func (b *Builder) Heads(threshold float64, has func(ref docref.Ref, digest uint6
 // Head is the head of a set. One that is missing is empty, and rules nothing out.
 type Head struct{ hashes []byte }
 
-// Len returns the number of hashes.
 func (h Head) Len() int { return len(h.hashes) / headHashSize }
 
 // LeadingBits returns the leading bits of a hash of the set, given its number, which is below Len.

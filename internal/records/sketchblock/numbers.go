@@ -21,7 +21,6 @@ type numbers struct {
 // numbersHeader is the size of base, slope and width in bytes.
 const numbersHeader = 17
 
-// appendNumbers appends a packed list to b.
 func appendNumbers(b []byte, list []uint64) []byte {
 	var base, slope uint64
 	if last := len(list) - 1; last > 0 && list[last] > list[0] {
@@ -60,7 +59,6 @@ func takeNumbers(b []byte, n int) (list numbers, rest []byte, err error) {
 	return list, list.distances[list.width*n:], nil
 }
 
-// at returns number i of the list.
 func (l *numbers) at(i int) uint64 {
 	return l.base + l.slope*uint64(i) + binary.LittleEndian.Uint64(l.distances[l.width*i:])&l.mask
 }
