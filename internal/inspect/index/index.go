@@ -33,7 +33,7 @@
 // elements, which are numbered behind the fingerprints. The others hold the permuted fingerprints.
 //
 // Fingerprints of another length are in the column of elements, sorted, and the table of keys is empty. The other tables
-// hold, instead of permuted fingerprints, their prefixes and the numbers of the fingerprints: see [NumberedKey].
+// hold, instead of permuted fingerprints, their prefixes and the numbers of the fingerprints: see [KeyPrefix].
 package index
 
 import (
@@ -48,6 +48,7 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/internal/util/checksum"
+	"mirrorbeam.dev/lshbands"
 )
 
 // Common is how many common elements of two similar sets are keys of both. If the sets share fewer elements,
@@ -135,32 +136,55 @@ const (
 	columns
 )
 
+// File is an open index.
+type File struct {
+	Header   Header
+	Segments []*Segment
+	// Tables are how fingerprints are permuted, nil in an index of sets.
+	Tables *lshbands.Permuted
+}
+
 // Segment is an index of some of the documents. Its sets are numbered by size. Any
 // number of goroutines may read it.
 type Segment struct {
 	// Documents and Sets count the documents and sets of the segment.
 	Documents, Sets int
-	columns         [columns][]byte
-	tables          [][]byte
+	// Keys are the sorted keys.
+	Keys *lshbands.Table
+	// In an index of fingerprints, Digests holds the digests of documents without elements, which serve as their keys.
+	// Each table of Permuted has its permuted fingerprints, or the numbers of fingerprints by their prefixes.
+	Digests  *lshbands.Table
+	Permuted []*lshbands.Table
+	columns  [columns][]byte
 }
 
 // Open reads the index in the bytes of a file. The segments go on using these bytes. Open returns an error if
 // a Builder cannot have written the bytes. It does not check the elements of sets: whoever uses a set must
 // compare its digest.
-func Open(file []byte) (Header, []*Segment, error) {
+func Open(file []byte) (*File, error) {
 	header, err := openHeader(file)
 	if err != nil {
-		return Header{}, nil, err
+		return nil, err
 	}
-	var segments []*Segment
-	for i, h := range header.Segments {
-		s, err := openSegment(file, h, header.Bits)
-		if err != nil {
-			return Header{}, nil, fmt.Errorf("segment %d: %w", i, err)
+	f := &File{Header: header}
+	if header.Bits > 0 {
+		if f.Tables, err = lshbands.NewPermuted(header.Bits, header.Distance, header.Blocks...); err != nil {
+			return nil, err
 		}
-		segments = append(segments, s)
 	}
-	return header, segments, nil
+	for i, h := range header.Segments {
+		s, err := f.openSegment(file, h)
+		if err != nil {
+			return nil, fmt.Errorf("segment %d: %w", i, err)
+		}
+		for document := range s.Documents {
+			if _, _, known := header.Place(s.Ref(document)); !known {
+				return nil, fmt.Errorf("document %d belongs to a file that is not in the header", document)
+			}
+		}
+		f.Segments = append(f.Segments, s)
+	}
+	return f, nil
 }
 
 func openHeader(file []byte) (header Header, err error) {
@@ -200,9 +224,8 @@ func (h *Header) Place(ref docref.Ref) (name string, position int64, known bool)
 	return members[position], 0, true
 }
 
-// openSegment opens a segment of sets, or of fingerprints of that many bits.
-func openSegment(file []byte, h SegmentHeader, bits int) (*Segment, error) {
-	fingerprints := bits > 0
+func (f *File) openSegment(file []byte, h SegmentHeader) (*Segment, error) {
+	fingerprints := f.Tables != nil
 	s := &Segment{Documents: h.Documents, Sets: h.Sets}
 	if min(h.Documents, h.Sets, h.Keys) < 0 || max(h.Documents, h.Sets, h.Keys) > math.MaxUint32 {
 		return nil, errors.New("the counts are damaged")
@@ -225,17 +248,50 @@ func openSegment(file []byte, h SegmentHeader, bits int) (*Segment, error) {
 		}
 		s.columns[i] = column
 	}
-	for i, place := range h.Tables {
-		table, err := place.in(file)
-		if err != nil {
-			return nil, fmt.Errorf("table %d: %w", i, err)
+	if err := s.checkDocuments(); err != nil {
+		return nil, err
+	}
+	if !fingerprints {
+		if err := s.checkSets(); err != nil {
+			return nil, err
 		}
-		s.tables = append(s.tables, table)
 	}
-	if err := s.checkDocuments(); err != nil || fingerprints {
-		return s, err
+	return s, f.openTables(s, file, h)
+}
+
+// openTables opens the tables of a segment. The sum of a table is in it.
+func (f *File) openTables(s *Segment, file []byte, h SegmentHeader) error {
+	var tables []*lshbands.Table
+	for i, place := range append([]Placement{h.Columns[keys]}, h.Tables...) {
+		content, err := place.in(file)
+		if err != nil {
+			return fmt.Errorf("table %d: %w", i, err)
+		}
+		table, err := lshbands.OpenTable(content)
+		if err != nil {
+			return err
+		}
+		tables = append(tables, table)
 	}
-	return s, s.checkSets()
+	s.Keys = tables[0]
+	if f.Tables == nil {
+		if keys, postings := s.Keys.Len(), s.postings(); keys != postings {
+			return fmt.Errorf("there are %d keys for %d postings", keys, postings)
+		}
+		return nil
+	}
+	if len(tables) != 2+f.Tables.Tables() {
+		return fmt.Errorf("there are %d tables instead of %d", len(tables), 2+f.Tables.Tables())
+	}
+	s.Digests, s.Permuted = tables[1], tables[2:]
+	fingerprints := s.Keys.Len()
+	if f.Header.IsNumbered() {
+		fingerprints = s.Fingerprints((f.Header.Bits + 63) / 64)
+	}
+	if keys := fingerprints + s.Digests.Len(); keys != s.Sets {
+		return fmt.Errorf("there are %d keys for %d fingerprints", keys, s.Sets)
+	}
+	return nil
 }
 
 // in returns the bytes that are placed in a file.
@@ -257,7 +313,7 @@ func (s *Segment) checkSets() error {
 		}
 		before = size
 	}
-	for i := range s.Postings() {
+	for i := range s.postings() {
 		if s.Posting(i) >= s.Sets {
 			return fmt.Errorf("posting %d belongs to a set that does not exist", i)
 		}
@@ -333,15 +389,7 @@ func (s *Segment) ID(document int) []byte {
 	return s.columns[ids][start:s.number(idEnds, document)]
 }
 
-// Keys returns the sorted keys, as a table in the form that the table function of the Builder makes.
-func (s *Segment) Keys() []byte { return s.columns[keys] }
-
-// Tables returns the further tables of an index of fingerprints: first the digests of documents without
-// elements, then the permuted fingerprints.
-func (s *Segment) Tables() [][]byte { return s.tables }
-
-// Postings returns the number of keys.
-func (s *Segment) Postings() int { return len(s.columns[postings]) / 4 }
+func (s *Segment) postings() int { return len(s.columns[postings]) / 4 }
 
 // Posting returns the set that belongs to a position in the table of keys. The sets of one key ascend.
 func (s *Segment) Posting(position int) int { return int(s.number(postings, position)) }
@@ -353,8 +401,8 @@ const numberBits = 20
 // needs none: its permuted forms are the keys.
 func (h *Header) IsNumbered() bool { return h.Bits > 0 && h.Bits != 64 }
 
-// NumberedKey returns the key of a fingerprint by its number: first as much of its prefix as has room, then the number.
-func NumberedKey(prefix uint64, prefixBits, number int) uint64 {
+// numberedKey returns the key of a fingerprint by its number: first as much of its prefix as has room, then the number.
+func numberedKey(prefix uint64, prefixBits, number int) uint64 {
 	prefix, prefixBits = KeyPrefix(prefix, prefixBits)
 	return prefix<<(64-prefixBits) | uint64(number)
 }

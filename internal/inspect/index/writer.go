@@ -5,19 +5,18 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
 
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/util/checksum"
+	"mirrorbeam.dev/lshbands"
 )
 
 // writer writes the file of an index.
 type writer struct {
 	header  Header
 	write   func([]byte) error
-	table   func(keys iter.Seq[uint64]) (io.WriterTo, error)
 	offset  int64         // in the file
 	segment SegmentHeader // the segment under way
 }
@@ -53,7 +52,7 @@ func (w *writer) putColumns(data *[columns][]byte) (err error) {
 
 // putTable writes a table of sorted keys and returns where it is.
 func (w *writer) putTable(sorted iter.Seq[uint64]) (Placement, error) {
-	table, err := w.table(sorted)
+	table, err := lshbands.NewTable(sorted)
 	if err != nil {
 		return Placement{}, fmt.Errorf("index: %w", err)
 	}
