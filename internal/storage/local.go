@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local is the storage of the local disk. Names are paths. It implements [Releaser], [Mapper] and [Meter].
+// Local is the storage of the local disk. Names are paths.
 type Local struct{}
 
 // List yields the regular files below a folder. It follows no symbolic links.
@@ -151,8 +151,12 @@ func (Local) Remove(path string) error {
 	return nil
 }
 
-// Release punches holes into a file.
-func (Local) Release(path string, stretches []Stretch) {
+// Release gives back the space of stretches of a file of the local disk, by holes. Afterwards only the length of the
+// file matters, which stays the same. Nothing happens elsewhere, or if the disk cannot do it.
+func Release(path string, stretches []Stretch) {
+	if Scheme(path) != "" {
+		return
+	}
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return
@@ -163,9 +167,17 @@ func (Local) Release(path string, stretches []Stretch) {
 	}
 }
 
-// Map maps a file into memory.
-func (Local) Map(path string) (Mapping, error) {
-	file, err := OpenRegular(path)
+// Map returns the content of a file as memory, to which nobody may write. It maps a file of the local disk, and reads
+// another one. An empty file is an error.
+func Map(name string) (Mapping, error) {
+	if Scheme(name) != "" {
+		content, err := ReadFile(name)
+		if err == nil && len(content) == 0 {
+			err = errEmpty
+		}
+		return Mapping{Bytes: content}, err
+	}
+	file, err := OpenRegular(name)
 	if err != nil {
 		return Mapping{}, err
 	}
@@ -179,14 +191,14 @@ func (Local) Map(path string) (Mapping, error) {
 	}
 	mapped, err := syscall.Mmap(int(file.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
-		return Mapping{}, &fs.PathError{Op: "map into memory", Path: path, Err: err}
+		return Mapping{}, &fs.PathError{Op: "map into memory", Path: name, Err: err}
 	}
-	return NewMapping(mapped, syscall.Munmap), nil
+	return Mapping{mapped, true}, nil
 }
 
-// Used returns the space that the files of a folder take on the disk. A hole takes none. Files in subfolders
-// do not count.
-func (Local) Used(folder string) int64 {
+// usedOnDisk returns the space that the files of a folder take on the disk, those that are being written too. A hole
+// takes none. Files in subfolders do not count.
+func usedOnDisk(folder string) int64 {
 	const blockBytes = 512 // the unit of the system, whatever the block size of the file system
 	used := int64(0)
 	entries, _ := os.ReadDir(folder)

@@ -260,40 +260,14 @@ func WriteFileWith(name string, content []byte, options Options) error {
 	return w.Commit()
 }
 
-// Release gives back the space of stretches of a file, if its storage can do that.
-func Release(name string, stretches []Stretch) {
-	if s, err := Of(name); err == nil {
-		if releaser, can := s.(Releaser); can {
-			releaser.Release(name, stretches)
-		}
-	}
-}
-
-// Map returns the content of a file as memory. If its storage cannot map the file, Map reads it. An empty file is an
-// error.
-func Map(name string) (Mapping, error) {
-	s, err := Of(name)
-	if err != nil {
-		return Mapping{}, err
-	}
-	if mapper, can := s.(Mapper); can {
-		return mapper.Map(name)
-	}
-	content, err := ReadFile(name)
-	if err == nil && len(content) == 0 {
-		err = errEmpty
-	}
-	return NewMapping(content, nil), err
-}
-
 // Used returns the bytes that the files of a folder take. Files of unknown size count as nothing.
 func Used(folder string) int64 {
 	s, err := Of(folder)
 	if err != nil {
 		return 0
 	}
-	if meter, can := s.(Meter); can {
-		return meter.Used(folder)
+	if s == (Local{}) {
+		return usedOnDisk(folder)
 	}
 	sum := int64(0)
 	for info, err := range s.List(folder) {

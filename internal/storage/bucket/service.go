@@ -147,6 +147,22 @@ type Meaning struct {
 	Advice string
 }
 
+// Range is a stretch in the words of HTTP.
+func Range(offset, length int64) string { return fmt.Sprintf("bytes=%d-%d", offset, offset+length-1) }
+
+// ContentRange returns where the answer to a request for a range begins, and the size of the whole object, -1 if the answer
+// does not tell.
+func ContentRange(text string) (offset, size int64, err error) {
+	last := int64(0)
+	if _, err := fmt.Sscanf(text, "bytes %d-%d/%d", &offset, &last, &size); err == nil {
+		return offset, size, nil
+	}
+	if _, err := fmt.Sscanf(text, "bytes %d-%d/*", &offset, &last); err != nil {
+		return 0, 0, fmt.Errorf("the answer has the range %q: the server reads no ranges", text)
+	}
+	return offset, -1, nil
+}
+
 // CRC32C returns the sum of a content.
 func CRC32C(content []byte) uint32 { return checksum.Of(content) }
 

@@ -209,14 +209,19 @@ func (s *service) Remove(ctx context.Context, key bucket.Key, generation string)
 	if err != nil {
 		return err
 	}
-	if generation != "" {
-		number, err := parse(generation)
-		if err != nil {
-			return err
-		}
-		object = object.If(gcs.Conditions{GenerationMatch: number})
+	if object, err = ifGeneration(object, generation); err != nil {
+		return err
 	}
 	return object.Delete(ctx)
+}
+
+// ifGeneration makes requests fail unless the object has a generation; empty: any.
+func ifGeneration(object *gcs.ObjectHandle, generation string) (*gcs.ObjectHandle, error) {
+	if generation == "" {
+		return object, nil
+	}
+	number, err := parse(generation)
+	return object.If(gcs.Conditions{GenerationMatch: number}), err
 }
 
 // Judge knows the errors of the service and of connections.
@@ -243,21 +248,17 @@ func (s *service) Judge(err error) bucket.Meaning {
 func (s *service) newTransport() http.RoundTripper {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.MaxIdleConnsPerHost = 100
-	return counting{sealing{bounding{base}}, &s.meter}
+	return metered{sealing{base}, &s.meter}
 }
 
-// counting counts requests by their kinds, and how long they wait.
-type counting struct {
+// metered sends requests by a meter.
+type metered struct {
 	http.RoundTripper
 	meter *bucket.Meter
 }
 
-func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
-	kind, begun := kindOf(request), time.Now()
-	c.meter.Count(kind)
-	answer, err := c.RoundTripper.RoundTrip(request)
-	c.meter.Answered(kind, time.Since(begun))
-	return answer, err
+func (m metered) RoundTrip(request *http.Request) (*http.Response, error) {
+	return m.meter.Send(kindOf(request), request, m.RoundTripper.RoundTrip)
 }
 
 // kindOf returns the kind of a request. Contents are read by the XML interface, and all else goes by JSON.
@@ -281,17 +282,6 @@ func kindOf(request *http.Request) storage.Kind {
 
 // Meter counts the requests.
 func (s *service) Meter() *bucket.Meter { return &s.meter }
-
-// bounding bounds all answers but the content of objects.
-type bounding struct{ base http.RoundTripper }
-
-func (b bounding) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := b.base.RoundTrip(request)
-	if err != nil || answer.StatusCode < http.StatusMultipleChoices && request.URL.Query().Get("alt") != "json" {
-		return answer, err
-	}
-	return bucket.Bound(answer), nil
-}
 
 // sealing lets nobody read the body of a request once its answer is there. After an early answer, such as a 503,
 // net/http may go on reading for a moment, while the client library already fills the buffer with the next chunk.
@@ -347,15 +337,10 @@ func (s *service) writer(ctx context.Context, put bucket.Put, options ...gcs.Ret
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case put.IfAbsent:
+	if put.IfAbsent {
 		object = object.If(gcs.Conditions{DoesNotExist: true})
-	case put.IfGeneration != "":
-		number, err := parse(put.IfGeneration)
-		if err != nil {
-			return nil, err
-		}
-		object = object.If(gcs.Conditions{GenerationMatch: number})
+	} else if object, err = ifGeneration(object, put.IfGeneration); err != nil {
+		return nil, err
 	}
 	if len(options) > 0 {
 		object = object.Retryer(options...)

@@ -24,7 +24,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -91,7 +90,7 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 		s.payer = types.RequestPayerRequester
 	}
 	s.client = s3.NewFromConfig(settings, func(o *s3.Options) {
-		o.HTTPClient = bounding{o.HTTPClient, &s.meter}
+		o.HTTPClient = metered{o.HTTPClient, &s.meter}
 		o.UsePathStyle = o.BaseEndpoint != nil
 		o.Retryer = aws.NopRetryer{} // bucket.Store tries again
 		// Sums are made and compared here: sums of parts say nothing of a stretch.
@@ -101,22 +100,15 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 	return s.client, nil
 }
 
-// bounding bounds all answers but the content of objects.
-type bounding struct {
+// metered sends requests by a meter.
+type metered struct {
 	s3.HTTPClient
 	meter *bucket.Meter
 }
 
-// Do counts and sends a request.
-func (b bounding) Do(request *http.Request) (*http.Response, error) {
-	kind, begun := kindOf(request), time.Now()
-	b.meter.Count(kind)
-	answer, err := b.HTTPClient.Do(request)
-	b.meter.Answered(kind, time.Since(begun))
-	if err != nil || kind == storage.Reading && answer.StatusCode < http.StatusMultipleChoices {
-		return answer, err
-	}
-	return bucket.Bound(answer), nil
+// Do sends a request.
+func (m metered) Do(request *http.Request) (*http.Response, error) {
+	return m.meter.Send(kindOf(request), request, m.HTTPClient.Do)
 }
 
 // kindOf returns the kind of a request.
@@ -207,7 +199,7 @@ func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, erro
 		return bucket.Body{}, err
 	}
 	input := &s3.GetObjectInput{Bucket: &span.Bucket, Key: &span.Name, RequestPayer: s.payer}
-	input.Range = aws.String(rangeOf(span.Offset, span.Length))
+	input.Range = aws.String(bucket.Range(span.Offset, span.Length))
 	if span.Generation != "" {
 		input.IfMatch = &span.Generation
 	}
@@ -219,7 +211,10 @@ func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, erro
 	if answer.ContentLength != nil {
 		body.Length = *answer.ContentLength
 	}
-	if body.Offset, body.Size, err = place(answer.ContentRange, body.Length); err != nil {
+	if body.Size = body.Length; answer.ContentRange != nil {
+		body.Offset, body.Size, err = bucket.ContentRange(*answer.ContentRange)
+	}
+	if err != nil {
 		answer.Body.Close()
 		return bucket.Body{}, err
 	}
@@ -254,26 +249,6 @@ func decodeSum(text *string) (sum uint32, ok bool) {
 		return 0, false
 	}
 	return binary.BigEndian.Uint32(b), true
-}
-
-// rangeOf is a stretch in the words of HTTP.
-func rangeOf(offset, length int64) string { return fmt.Sprintf("bytes=%d-%d", offset, offset+length-1) }
-
-// place returns where the answer to a request for a range begins, and the size of the whole object, -1 if it does not tell.
-// Without a range it is the whole object.
-func place(contentRange *string, length int64) (offset, size int64, err error) {
-	text := aws.ToString(contentRange)
-	if text == "" {
-		return 0, length, nil
-	}
-	var last int64
-	if _, err := fmt.Sscanf(text, "bytes %d-%d/%d", &offset, &last, &size); err == nil {
-		return offset, size, nil
-	}
-	if _, err := fmt.Sscanf(text, "bytes %d-%d/*", &offset, &last); err != nil {
-		return 0, 0, fmt.Errorf("the answer has the range %q: %w", text, err)
-	}
-	return offset, -1, nil
 }
 
 // decode returns the name of an object in a list.

@@ -141,7 +141,7 @@ func (u *upload) copyPart(ctx context.Context, from bucket.Span) error {
 	answer, err := client.UploadPartCopy(ctx, &s3.UploadPartCopyInput{
 		Bucket: &u.put.Bucket, Key: &u.put.Name, RequestPayer: s.payer, UploadId: u.id, PartNumber: number,
 		CopySource: source(from.Key), CopySourceIfMatch: none(from.Generation),
-		CopySourceRange: aws.String(rangeOf(from.Offset, from.Length)),
+		CopySourceRange: aws.String(bucket.Range(from.Offset, from.Length)),
 	}, s.in(u.put.Bucket))
 	if err != nil {
 		return err

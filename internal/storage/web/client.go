@@ -88,7 +88,7 @@ func (c *client) get(ctx context.Context, address string, offset, length int64) 
 	for range mostRedirects {
 		request := &http.Request{Method: http.MethodGet, URL: next, Host: next.Host, Header: http.Header{"Accept-Encoding": {"identity"}}}
 		if length > 0 {
-			request.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", offset, offset+length-1))
+			request.Header.Set("Range", bucket.Range(offset, length))
 		}
 		if next.Host == first.Host {
 			if err := c.tokens.authorize(request); err != nil {
@@ -217,14 +217,10 @@ func (a answer) stretch() (bucket.Body, error) {
 	if a.StatusCode != http.StatusPartialContent {
 		return body, nil // of the whole
 	}
-	text, last := a.Header.Get("Content-Range"), int64(0)
-	if _, err := fmt.Sscanf(text, "bytes %d-%d/%d", &body.Offset, &last, &body.Size); err == nil {
-		return body, nil
-	}
-	if _, err := fmt.Sscanf(text, "bytes %d-%d/*", &body.Offset, &last); err != nil {
+	var err error
+	if body.Offset, body.Size, err = bucket.ContentRange(a.Header.Get("Content-Range")); err != nil {
 		a.Body.Close()
-		return bucket.Body{}, fmt.Errorf("the answer has the range %q: the server reads no ranges", text)
+		return bucket.Body{}, err
 	}
-	body.Size = -1
 	return body, nil
 }
