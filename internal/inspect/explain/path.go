@@ -65,7 +65,7 @@ func (x *explainer) findMembers(ctx context.Context) error {
 	m.add(x.A.ID, x.A.Ref, x.A.Given)
 	m.add(x.B.ID, x.B.Ref, x.B.Given)
 	m.names[0], m.names[1] = x.A.Name(), x.B.Name()
-	m.isOpen = !x.folder.Has(output.Clusters) && x.config.Scorer().HasClusters
+	m.isOpen = !x.folder.Has(output.Clusters) && x.scorer.HasClusters
 	seen := ""
 	for _, d := range []*Document{&x.A, &x.B} {
 		if d.Cluster == "" || d.Cluster == seen {
@@ -155,7 +155,7 @@ func (x *explainer) findPairs(ctx context.Context) error {
 			x.note("Other documents of the input have the id %s, too. This one is in a cluster.", d.ID)
 		}
 	}
-	if x.config.Scorer().HasClusters {
+	if x.scorer.HasClusters {
 		x.Path = x.path()
 	}
 	return nil
@@ -164,9 +164,9 @@ func (x *explainer) findPairs(ctx context.Context) error {
 // strengthOf says how strongly a row joins two documents.
 func (x *explainer) strengthOf(row *output.Pair) float64 {
 	switch {
-	case x.config.Scorer().IsDistance:
+	case x.scorer.IsDistance:
 		return -float64(row.Hamming)
-	case !x.config.Scorer().HasClusters:
+	case !x.scorer.HasClusters:
 		return max(row.ContainmentA, row.ContainmentB)
 	}
 	return row.Jaccard
@@ -194,24 +194,16 @@ func (x *explainer) path() *Path {
 		enough++ // as strong as the weakest, and perhaps shorter
 	}
 	p := &Path{}
-	at := uint32(0)
-	for _, e := range shortest(m.edges[:enough], len(m.names)) {
+	at, weakest := uint32(0), math.Inf(1)
+	for i, e := range shortest(m.edges[:enough], len(m.names)) {
 		to := e.a + e.b - at
-		step := x.step(e, m.names[at], m.names[to])
-		if p.Steps = append(p.Steps, *step); weaker(step, &p.Steps[p.Weakest], x.config.Scorer().IsDistance) {
-			p.Weakest = len(p.Steps) - 1
+		p.Steps = append(p.Steps, *x.step(e, m.names[at], m.names[to]))
+		if e.strength < weakest {
+			weakest, p.Weakest = e.strength, i
 		}
 		at = to
 	}
 	return p
-}
-
-// weaker reports whether a step is weaker than another one.
-func weaker(a, b *Step, isDistance bool) bool {
-	if isDistance {
-		return a.Score > b.Score
-	}
-	return a.Score < b.Score
 }
 
 // shortest returns the fewest edges that lead from node 0 to node 1, which are joined.
