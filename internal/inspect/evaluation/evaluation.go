@@ -58,18 +58,17 @@ func NewDocuments() *Documents { return &Documents{numbers: map[string]Document{
 // Add returns the number of a document, a new one where the name is new. Like [graphs.Numbering.Add] it panics if there is no
 // number for it: 2^32 names fill hundreds of gigabytes first.
 func (d *Documents) Add(name string) Document {
-	if number, known := d.numbers[string(name)]; known {
-		return number
+	number, known := d.numbers[name]
+	if !known {
+		number = graphs.Next[Document](len(d.names))
+		d.numbers[name], d.names = number, append(d.names, name)
 	}
-	number, kept := graphs.Next[Document](len(d.names)), string(name)
-	d.numbers[kept] = number
-	d.names = append(d.names, kept)
 	return number
 }
 
 // Find returns the number of a document, if it has one.
 func (d *Documents) Find(name string) (number Document, found bool) {
-	number, found = d.numbers[string(name)]
+	number, found = d.numbers[name]
 	return number, found
 }
 

@@ -194,7 +194,14 @@ func (r *rows) write(ctx context.Context, f write.Files, summary *finished.Summa
 			return nil, nil, err
 		}
 		findings.Merge(found, own)
-		pairs := func(row func(output.Pair) error) error { return r.each(of[number], row) }
+		pairs := func(row func(output.Pair) error) error {
+			for _, i := range of[number] {
+				if err := row(r.pairs[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
 		for _, name := range outputs {
 			if !slices.Contains(c.Emit, name) {
 				continue

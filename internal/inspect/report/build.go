@@ -46,12 +46,12 @@ func Build(ctx context.Context, f *finished.Folder, options Options) (*Figures, 
 
 // begin takes over what is in the summary.
 func (b *builder) begin() {
-	s, config := b.summary, &b.summary.Config
+	s, config, scorer := b.summary, &b.summary.Config, b.summary.Config.Scorer()
 	b.figures = Figures{
 		Run: Run{
 			Folder: b.folder.Path, Version: s.Version, ConfigHash: s.ConfigHash, Begun: s.Begun, Threshold: config.Threshold, Unit: Similarity,
 			Split: string(config.Split), Drop: string(config.Drop), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
-			Passages: !config.Scorer().HasClusters, Partial: !config.CommonLaw().IsOff() && !config.Scorer().IsDistance,
+			Passages: !scorer.HasClusters, Partial: !config.CommonLaw().IsOff() && !scorer.IsDistance,
 		},
 		Counts:     s.Counts,
 		Skipped:    Skipped{Pairs: s.Skipped.Pairs, Groups: s.Skipped.Groups, Kept: s.Skipped.Kept},
@@ -62,7 +62,7 @@ func (b *builder) begin() {
 		Totals:     s.Cost,
 		Rejects:    []Reason{}, Notes: []string{}, Alerts: []Alert{},
 	}
-	if config.Scorer().IsDistance {
+	if scorer.IsDistance {
 		b.figures.Run.Unit, b.figures.Run.Distance = Bits, config.Hamming
 	}
 	if s.Skipped.Example != nil {
@@ -83,7 +83,9 @@ func (b *builder) addRows(ctx context.Context) error {
 			return err
 		}
 		f.Sizes, f.Clusters = members.sizes, members.clusters()
-		b.noteClusters(len(f.Clusters))
+		if listed, of := int64(len(f.Clusters)), counts.Clusters; listed < of {
+			b.note(fmt.Sprintf("%s of %s clusters are listed: the largest, and some of the loosest.", count(listed), count(of)))
+		}
 	}
 	if !b.folder.Has(output.Pairs) {
 		b.note("The run wrote no pairs, which show more: run it with --emit clusters,pairs.")
@@ -107,23 +109,21 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	if f.Run.Passages {
 		from = 0
 	}
-	f.Nearest = &Histogram{Of: output.Pairs, Sampled: members.sampler.share, Bins: pairs.nearestTally().bins(from)}
+	nearest := newTally(f.Run.Unit, f.Run.Distance)
+	for _, score := range pairs.nearest {
+		nearest.add(score)
+	}
+	f.Nearest = &Histogram{Of: output.Pairs, Sampled: members.sampler.share, Bins: nearest.bins(from)}
 	if f.Run.Unit == Similarity {
 		f.Nearest.Valley = valley(f.Nearest.Bins)
 		f.Sensitivity = sensitivity(pairs.scores, f.Run.Threshold, f.Nearest.Valley)
 	}
-	if !members.sampler.isAll() {
+	if members.sampler.share < 1 {
 		b.note(fmt.Sprintf("The histogram shows a sample: one document in %.0f.", 1/members.sampler.share))
 	}
 	f.Pairs = pairs.examples()
 	if shown, of := int64(len(f.Pairs)), b.summary.Counts.Pairs-b.summary.Counts.Identical; shown < of {
 		b.note(fmt.Sprintf("%s of %s pairs that are not identical are listed: the least alike, the most one-sided, and a random sample.", count(shown), count(of)))
-	}
-}
-
-func (b *builder) noteClusters(listed int) {
-	if of := b.summary.Counts.Clusters; int64(listed) < of {
-		b.note(fmt.Sprintf("%s of %s clusters are listed: the largest, and some of the loosest.", count(int64(listed)), count(of)))
 	}
 }
 

@@ -35,8 +35,10 @@ type Mark struct {
 // The axis of similarities ends at axisEnd. The bar of those that are 1 is beyond it, from lastBar on.
 const axisEnd, lastBar = 954., 966.
 
-func chartOf(bins []Bin, unit Unit) Chart {
-	c := Chart{First: bins[0].From, Even: unit == Bits}
+// chartOf draws a histogram that has bins, and marks the suggested threshold.
+func chartOf(h *Histogram, unit Unit) *Chart {
+	bins := h.Bins
+	c := &Chart{First: bins[0].From, Even: unit == Bits}
 	for _, bin := range bins {
 		c.Top = max(c.Top, bin.Count)
 	}
@@ -58,6 +60,9 @@ func chartOf(bins []Bin, unit Unit) Chart {
 	}
 	c.Bars, c.LogBars = linear.String(), logarithmic.String()
 	c.addTicks(bins)
+	if h.Valley != nil {
+		c.Marks = append(c.Marks, Mark{(*h.Valley - c.First) / (1 - c.First) * axisEnd, "suggested"})
+	}
 	return c
 }
 
@@ -85,11 +90,6 @@ func (c *Chart) addTicks(bins []Bin) {
 		}
 		c.Ticks = append(c.Ticks, label)
 	}
-}
-
-// mark adds a vertical line at a similarity.
-func (c *Chart) mark(at float64, class string) {
-	c.Marks = append(c.Marks, Mark{(at - c.First) / (1 - c.First) * axisEnd, class})
 }
 
 // steps is the number of steps into which similarities are counted before anything is drawn.

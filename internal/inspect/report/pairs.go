@@ -143,15 +143,6 @@ func (p *pairPass) examples() []Pair {
 	return all
 }
 
-// nearestTally counts the chosen documents by their best scores.
-func (p *pairPass) nearestTally() *tally {
-	t := newTally(p.run.Unit, p.run.Distance)
-	for _, score := range p.nearest {
-		t.add(score)
-	}
-	return t
-}
-
 // best keeps the items with the smallest keys. Of equal keys the earlier item comes first.
 type best[T any] struct {
 	most  int
@@ -206,8 +197,6 @@ func (s sampler) choose(name string) (key uint64, chosen bool) {
 	key = xxh3.HashString(name)
 	return key, key <= s.limit
 }
-
-func (s sampler) isAll() bool { return s.share == 1 }
 
 const (
 	// mostMembers is the number of documents of a cluster that a page shows.

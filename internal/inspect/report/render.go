@@ -17,7 +17,6 @@ import (
 	"unicode/utf8"
 
 	"mirrorbeam.dev/internal/inspect/difference"
-	"mirrorbeam.dev/internal/result/workspace"
 	"mirrorbeam.dev/internal/util/quoting"
 )
 
@@ -37,22 +36,6 @@ var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; i
 func hashOf(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
-
-type frame struct {
-	// Mark tells the page from files of somebody else.
-	Mark   template.HTML
-	Policy string
-	Style  template.CSS
-	Script template.JS
-	JSON   template.JS
-}
-
-// newFrame returns the frame of a page that holds the figures.
-func newFrame(figures any) (frame, error) {
-	encoded, err := encode(figures)
-	// The style and the script are files of the program. What is in the JSON cannot end the element that it is in.
-	return frame{workspace.PageMark, policy, template.CSS(style), template.JS(script), template.JS(encoded)}, err
 }
 
 // encode writes figures as JSON in which no character can end an HTML element, or change how others are shown.
@@ -91,14 +74,6 @@ var pages = sync.OnceValues(func() (*template.Template, error) {
 		"side":    func(label string, side difference.Side) labelled { return labelled{label, side} },
 	}).ParseFS(pageFiles, "page/*.html")
 })
-
-func fill(w io.Writer, name string, view any) error {
-	templates, err := pages()
-	if err != nil {
-		return err
-	}
-	return templates.ExecuteTemplate(w, name, view)
-}
 
 type pairTable struct {
 	Pairs                   []Pair
@@ -139,8 +114,12 @@ func hundredth(part, whole int64) string {
 // Write writes the page of a run.
 func Write(w io.Writer, f *Figures) error {
 	view, err := newView(f)
+	if err != nil {
+		return fmt.Errorf("write a report: %w", err)
+	}
+	templates, err := pages()
 	if err == nil {
-		err = fill(w, "page.html", view)
+		err = templates.ExecuteTemplate(w, "page.html", view)
 	}
 	if err != nil {
 		return fmt.Errorf("write a report: %w", err)

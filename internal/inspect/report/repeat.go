@@ -24,10 +24,9 @@ var placeholders = map[string]string{
 func command(c *job.Config, hide bool) string {
 	usual := job.Default()
 	given, usually := c.Settings(), usual.Settings()
-	flags := []string{"runjob run"}
-	names := slices.Sorted(maps.Keys(given))
-	slices.SortStableFunc(names, func(a, b string) int { return rankOf(a) - rankOf(b) })
-	for _, name := range names {
+	flags, first := []string{"runjob run"}, []string{"input", "output"}
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(given)), func(name string) bool { return slices.Contains(first, name) })
+	for _, name := range append(first, others...) {
 		if bytes.Equal(given[name], usually[name]) {
 			continue
 		}
@@ -39,11 +38,6 @@ func command(c *job.Config, hide bool) string {
 		}
 	}
 	return strings.Join(slices.Compact(flags), " \\\n  ")
-}
-
-// rankOf puts input and output first.
-func rankOf(setting string) int {
-	return (slices.Index([]string{"output", "input"}, setting) + 1) * -1
 }
 
 // hidden replaces a value that holds a path.
@@ -132,16 +126,11 @@ func withoutContent(text string) string {
 // without names.
 func (f *Figures) hide() {
 	alias := func(kind string) func(string) string { return (&aliases{kind, map[string]string{}}).of }
-	f.Run.hide()
+	f.Run.Folder, f.Run.Keep, f.Run.Hidden = "", hidden("keep", f.Run.Keep), true
 	f.rename(renaming{alias("document"), alias("source"), alias("file"), alias("site"), func(string) string { return "" }})
 	for i := range f.Rejects {
 		f.Rejects[i].Error = withoutContent(f.Rejects[i].Error)
 	}
-}
-
-// hide drops the paths of a run.
-func (r *Run) hide() {
-	r.Folder, r.Keep, r.Hidden = "", hidden("keep", r.Keep), true
 }
 
 // longestHeld is the length, in bytes, of the longest name in the figures.
