@@ -18,7 +18,6 @@ const (
 	randomAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // alphabet of rand.Text
 )
 
-// unfinishedName returns a name for a file until it is committed.
 func unfinishedName(path string) string {
 	return path + "-" + rand.Text()[:randomLength] + unfinished
 }
@@ -45,7 +44,6 @@ func RemoveUnfinished(folder string) error {
 	return err
 }
 
-// localWriter is an unfinished file of the local disk.
 type localWriter struct {
 	path    string
 	options Options
@@ -77,7 +75,6 @@ func naming(path string, err error) error {
 	return err
 }
 
-// Write appends to the file.
 func (w *localWriter) Write(b []byte) (int, error) {
 	n, err := w.file.Write(b)
 	return n, naming(w.path, err)
@@ -115,7 +112,6 @@ func (w *localWriter) rename(from string) error {
 	return err
 }
 
-// Abort removes the file.
 func (w *localWriter) Abort() {
 	if w.file != nil {
 		w.file.Close()

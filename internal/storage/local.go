@@ -85,7 +85,6 @@ func IdentityOf(info fs.FileInfo) Identity {
 	return Identity{Device: uint64(stat.Dev), Inode: stat.Ino}
 }
 
-// Open opens a regular file.
 func (Local) Open(path string) (File, error) {
 	file, err := OpenRegular(path)
 	if err != nil {
@@ -111,7 +110,6 @@ func (f localFile) ReadRanges(ranges []Range) iter.Seq2[int, error] {
 	}
 }
 
-// From returns a stream with an offset of its own.
 func (f localFile) From(offset int64) io.ReadCloser {
 	return io.NopCloser(io.NewSectionReader(f.File, offset, math.MaxInt64-offset))
 }
@@ -143,7 +141,6 @@ func (s Local) Copy(from, to string) error {
 	return w.Commit()
 }
 
-// Remove removes a file.
 func (Local) Remove(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -259,7 +256,6 @@ func hasName(file *os.File) bool {
 	return err == nil && os.SameFile(held, named)
 }
 
-// localLease is a file whose lock is held.
 type localLease struct{ *os.File }
 
 // Lease locks a file, and makes it first if there is none.
@@ -339,7 +335,6 @@ type IrregularError struct {
 	Mode fs.FileMode
 }
 
-// Error says what has the name.
 func (e *IrregularError) Error() string {
 	kind := "a device"
 	switch {

@@ -82,7 +82,6 @@ type Storage interface {
 	Lease(name, holder string) (Lease, error)
 }
 
-// Info describes a file.
 type Info struct {
 	// Name is the whole name, as Open takes it.
 	Name string
@@ -137,7 +136,6 @@ type Range struct {
 	Bytes []byte
 }
 
-// Writer writes one file.
 type Writer interface {
 	// Write appends to the file. After an error the file can only be aborted.
 	io.Writer
@@ -165,7 +163,6 @@ type HeldError struct {
 	Name, Holder string
 }
 
-// Error names the lease and its holder.
 func (e *HeldError) Error() string {
 	if e.Holder == "" {
 		return e.Name + " is held by somebody else"
@@ -184,7 +181,6 @@ type Mapping struct {
 	isMapped bool
 }
 
-// Close gives the memory back.
 func (m Mapping) Close() error {
 	if !m.isMapped {
 		return nil
@@ -227,7 +223,6 @@ var ErrChanged = errors.New("the file was replaced or removed after it was opene
 // ErrDamaged is the cause of a read that fails because of a check sum.
 var ErrDamaged = errors.New("the bytes that arrived differ from the bytes that were written")
 
-// errEmpty says that there is nothing to map.
 var errEmpty = errors.New("the file is empty")
 
 // DamagedError says that a file is not what this program has written.
@@ -239,8 +234,6 @@ type DamagedError struct {
 	Err  error
 }
 
-// Error says what is wrong with the file.
 func (e *DamagedError) Error() string { return e.Op + " " + e.Path + ": " + e.Err.Error() }
 
-// Unwrap returns what is wrong.
 func (e *DamagedError) Unwrap() error { return e.Err }

@@ -18,7 +18,6 @@ type Waiting struct {
 	Tell func(Wait)
 }
 
-// Wait is an operation that waits.
 type Wait struct {
 	// Op and Name are the operation and its file or folder.
 	Op, Name string

@@ -42,7 +42,6 @@ type Explanation struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Document is one of the two documents.
 type Document struct {
 	// Given is what the user calls it. ID and Ref are its own names, empty where they are not known.
 	Given string `json:"given"`
@@ -81,7 +80,6 @@ func (d *Document) Name() string {
 	return d.Given
 }
 
-// Options are the choices of an explanation.
 type Options struct {
 	// NoInput leaves the input of the run alone. Then only the results tell.
 	NoInput bool
@@ -189,7 +187,6 @@ func (x *explainer) findRows(ctx context.Context) error {
 	return nil
 }
 
-// mostNamed is how many documents of one id a message names.
 const mostNamed = 5
 
 func (x *explainer) findTexts(ctx context.Context) error {
@@ -258,7 +255,6 @@ type namesakes struct {
 	named, byURLs []output.Member
 }
 
-// add adds a document if it has the name.
 func (n *namesakes) add(m output.Member) {
 	switch n.given {
 	case m.ID, m.Ref:
@@ -310,7 +306,6 @@ func (x *explainer) missing(ctx context.Context, d *Document) error {
 	return fmt.Errorf("no document of the input of the run is called %s: give its id, its ref, path:position, or the URL of a page of a web archive", d.Given)
 }
 
-// take takes over what the input says of the document.
 func (d *Document) take(t *text) {
 	d.URL, d.Date = t.url, t.date
 	d.Ref, d.Bytes, d.Words, d.Shingles, d.LeftOut, d.Reference = t.ref, t.bytes, t.words, len(t.whole), len(t.whole)-len(t.set), t.reference

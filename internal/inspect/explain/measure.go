@@ -148,7 +148,6 @@ func (r *reader) read(d *finished.Found) (*text, error) {
 	return t, nil
 }
 
-// fingerprint makes the fingerprint of the kind of the run.
 func (r *reader) fingerprint(t *text, d *finished.Found) error {
 	_, own, err := r.own.Sketch(&d.Portion, d.Position, d.Raw)
 	if err != nil {
@@ -176,7 +175,6 @@ func (r *reader) leaveCommonOut(t *text) error {
 	return nil
 }
 
-// measure compares the two documents, if the input has both.
 func (x *explainer) measure() error {
 	if x.a == nil || x.b == nil {
 		return nil
@@ -200,7 +198,6 @@ func (x *explainer) measure() error {
 	return x.compareKeys()
 }
 
-// overlap returns how many elements are in both of two sets, and in either.
 func overlap(a, b []uint64) (shared, union int) {
 	shared = asmkernels.Intersect(a, b, 0)
 	return shared, len(a) + len(b) - shared

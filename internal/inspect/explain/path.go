@@ -11,7 +11,6 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// Step is a row of pairs.
 type Step struct {
 	A string `json:"a"`
 	B string `json:"b"`
@@ -45,7 +44,6 @@ type members struct {
 // several stands for more than one kept document.
 const several = math.MaxUint32
 
-// edge is a row of pairs between two members.
 type edge struct {
 	a, b      uint32
 	strength  float64 // the more, the more alike
@@ -103,7 +101,6 @@ func (m *members) add(names ...string) (number uint32) {
 	return number
 }
 
-// place returns the number of a document that a row names.
 func (m *members) place(name string) (number uint32, known bool) {
 	if number, known = m.places[name]; known {
 		m.names[number] = name
@@ -113,7 +110,6 @@ func (m *members) place(name string) (number uint32, known bool) {
 	return number, known
 }
 
-// onlyKept returns the kept document of a cluster, if there is only one.
 func (m *members) onlyKept(cluster string) string {
 	if number, known := m.kept[cluster]; known && number != several {
 		return m.names[number]
@@ -161,7 +157,6 @@ func (x *explainer) findPairs(ctx context.Context) error {
 	return nil
 }
 
-// strengthOf says how strongly a row joins two documents.
 func (x *explainer) strengthOf(row *output.Pair) float64 {
 	switch {
 	case x.scorer.IsDistance:
@@ -172,7 +167,6 @@ func (x *explainer) strengthOf(row *output.Pair) float64 {
 	return row.Jaccard
 }
 
-// step returns an edge as a step from a document to another one.
 func (x *explainer) step(e edge, from, to string) *Step {
 	return &Step{A: from, B: to, Score: math.Abs(e.strength), Exact: e.exact, Identical: e.identical}
 }

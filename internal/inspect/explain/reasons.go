@@ -67,7 +67,6 @@ func (x *explainer) reasonTogether() {
 	}
 }
 
-// reasonJoined says which row or which rows join the two.
 func (x *explainer) reasonJoined() {
 	if x.Row != nil {
 		x.because("A row of pairs joins them: %s.", x.scoreText(x.Row.Score))
@@ -77,7 +76,6 @@ func (x *explainer) reasonJoined() {
 		len(x.Path.Steps), x.scoreText(x.Path.Steps[x.Path.Weakest].Score))
 }
 
-// sameness says in what two documents are equal.
 func (x *explainer) sameness() string {
 	switch text := x.explanations(); {
 	case text.Same != "":
@@ -118,7 +116,6 @@ func (x *explainer) isBelow() bool {
 	return x.explanations().Unlike != "" || s.Jaccard < x.config.Threshold
 }
 
-// lackText says how far two documents are from a pair.
 func (x *explainer) lackText() string {
 	s := x.Similarity
 	if x.scorer.IsDistance {
@@ -171,7 +168,6 @@ func valueText(value []byte) string {
 	return fmt.Sprintf("%q", value)
 }
 
-// reasonUnlike says that the two are too different, if they are.
 func (x *explainer) reasonUnlike() bool {
 	if !x.isBelow() {
 		return false
@@ -216,7 +212,6 @@ func (x *explainer) reasonLeftOut() {
 	}
 }
 
-// outText names what the run leaves out.
 func (x *explainer) outText() string {
 	switch {
 	case !x.leavesCommon:
@@ -227,7 +222,6 @@ func (x *explainer) outText() string {
 	return "what base texts have and common shingles"
 }
 
-// capital returns a text that begins a sentence.
 func capital(text string) string { return string(text[0]-'a'+'A') + text[1:] }
 
 // reasonNotFound says why documents that are alike enough are not together.

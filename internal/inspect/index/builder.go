@@ -17,7 +17,6 @@ const (
 	segmentIDs       = 1 << 28
 )
 
-// Document is one document of an index.
 type Document struct {
 	Ref docref.Ref
 	// ID is the user's id. It is empty if there is none.
@@ -42,7 +41,6 @@ type setBuilder struct {
 	elements    []uint64 // of one set
 }
 
-// building is a set of the segment that is being built.
 type building struct {
 	digest digest.Digest
 	start  uint64
@@ -80,7 +78,6 @@ func (b *setBuilder) Add(d Document) error {
 	return nil
 }
 
-// addSet writes a set and collects its keys.
 func (b *setBuilder) addSet(number uint32, d Document) error {
 	column := &b.segment.Columns[elements]
 	if len(b.sets) == 0 {
@@ -103,7 +100,6 @@ func (b *setBuilder) addSet(number uint32, d Document) error {
 	return b.put(d.Set)
 }
 
-// finishSegment writes the columns that belong to the written sets.
 func (b *setBuilder) finishSegment() error {
 	if len(b.documents) == 0 {
 		return nil
@@ -171,7 +167,6 @@ func (b *setBuilder) sortKeys(order []uint32) {
 	b.keys = graphs.RadixSort(bySet, b.keys, func(k *keyOf) uint64 { return k.key })
 }
 
-// Close writes what is left.
 func (b *setBuilder) Close() error {
 	if err := b.finishSegment(); err != nil {
 		return err

@@ -47,7 +47,6 @@ func (b *fingerprintBuilder) key(table int, fingerprint []uint64, number int) ui
 	return permuted[0]
 }
 
-// finishSegment writes the documents that were taken in.
 func (b *fingerprintBuilder) finishSegment() error {
 	if len(b.documents) == 0 {
 		return nil
@@ -123,7 +122,6 @@ func (b *fingerprintBuilder) different(empty bool) (sorted [][]uint64) {
 	return slices.CompactFunc(sorted, slices.Equal)
 }
 
-// firstWords returns the first word of each fingerprint.
 func firstWords(fingerprints [][]uint64) []uint64 {
 	words := make([]uint64, len(fingerprints))
 	for i := range fingerprints {
@@ -132,7 +130,6 @@ func firstWords(fingerprints [][]uint64) []uint64 {
 	return words
 }
 
-// Close writes what is left.
 func (b *fingerprintBuilder) Close() error {
 	if err := b.finishSegment(); err != nil {
 		return err

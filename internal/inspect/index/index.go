@@ -71,7 +71,6 @@ func KeyCount(threshold float64, size int) int {
 // DigestKey returns the key of a document without elements. It differs from every element.
 func DigestKey(d digest.Digest) uint64 { return d[0] | 1<<63 }
 
-// Header describes the index in a file.
 type Header struct {
 	// Threshold is the least Jaccard similarity that can be searched for.
 	Threshold float64 `json:"threshold"`
@@ -103,7 +102,6 @@ type Header struct {
 	Segments []SegmentHeader `json:"segments"`
 }
 
-// SegmentHeader says where the columns of a segment are.
 type SegmentHeader struct {
 	Documents int                `json:"documents"`
 	Sets      int                `json:"sets"`
@@ -121,7 +119,6 @@ type Placement struct {
 	Sum    uint32 `json:"sum,omitempty"`
 }
 
-// The columns of a segment.
 const (
 	elements = iota
 	starts
@@ -136,7 +133,6 @@ const (
 	columns
 )
 
-// File is an open index.
 type File struct {
 	Header   Header
 	Segments []*Segment
@@ -294,7 +290,6 @@ func (f *File) openTables(s *Segment, file []byte, h SegmentHeader) error {
 	return nil
 }
 
-// in returns the bytes that are placed in a file.
 func (p Placement) in(file []byte) ([]byte, error) {
 	if p.Offset < 0 || p.Length < 0 || p.Offset > int64(len(file)) || p.Length > int64(len(file))-p.Offset {
 		return nil, errors.New("it is outside the file")
@@ -344,7 +339,6 @@ func (s *Segment) number(column, i int) uint32 {
 	return binary.LittleEndian.Uint32(s.columns[column][4*i:])
 }
 
-// Size returns the number of elements of a set.
 func (s *Segment) Size(set int) int { return int(s.number(sizes, set)) }
 
 // Digest returns the digest of a set or of a document without elements.
@@ -375,7 +369,6 @@ func (s *Segment) DocumentsOf(set int) (first, end int) {
 	return first, int(s.number(groups, set))
 }
 
-// Ref returns the ref of a document.
 func (s *Segment) Ref(document int) docref.Ref {
 	return docref.Ref(binary.LittleEndian.Uint64(s.columns[refs][8*document:]))
 }
@@ -394,7 +387,6 @@ func (s *Segment) postings() int { return len(s.columns[postings]) / 4 }
 // Posting returns the set that belongs to a position in the table of keys. The sets of one key ascend.
 func (s *Segment) Posting(position int) int { return int(s.number(postings, position)) }
 
-// numberBits is the length of the number of a fingerprint in its segment.
 const numberBits = 20
 
 // IsNumbered reports whether the tables of an index of fingerprints lead to the numbers of these. A fingerprint of 64 bits
@@ -415,7 +407,6 @@ func KeyPrefix(prefix uint64, prefixBits int) (shortened uint64, bits int) {
 	return prefix >> (prefixBits - bits), bits
 }
 
-// NumberOf returns the number in a numbered key.
 func NumberOf(key uint64) int { return int(key & (1<<numberBits - 1)) }
 
 // Fingerprints returns how many numbered fingerprints of the given number of words there are.

@@ -13,7 +13,6 @@ import (
 	"mirrorbeam.dev/lshbands"
 )
 
-// writer writes the file of an index.
 type writer struct {
 	header  Header
 	write   func([]byte) error
@@ -34,7 +33,6 @@ func (w *writer) put(data []byte) error {
 	return w.write(data)
 }
 
-// putColumn writes a column and returns where it is.
 func (w *writer) putColumn(data []byte) (Placement, error) {
 	place := Placement{Offset: w.offset, Length: int64(len(data)), Sum: checksum.Of(data)}
 	return place, w.put(data)
@@ -50,7 +48,6 @@ func (w *writer) putColumns(data *[columns][]byte) (err error) {
 	return nil
 }
 
-// putTable writes a table of sorted keys and returns where it is.
 func (w *writer) putTable(sorted iter.Seq[uint64]) (Placement, error) {
 	table, err := lshbands.NewTable(sorted)
 	if err != nil {
@@ -63,7 +60,6 @@ func (w *writer) putTable(sorted iter.Seq[uint64]) (Placement, error) {
 	return w.putColumn(data.Bytes())
 }
 
-// putKeys writes the table of keys.
 func (w *writer) putKeys(sorted iter.Seq[uint64]) (err error) {
 	w.segment.Columns[keys], err = w.putTable(sorted)
 	return err
@@ -87,13 +83,11 @@ func addDocuments(data *[columns][]byte, sets int, documents []documentOf, text 
 	}
 }
 
-// endSegment begins the next segment.
 func (w *writer) endSegment() {
 	w.header.Segments = append(w.header.Segments, w.segment)
 	w.segment = SegmentHeader{}
 }
 
-// close writes the header and the footer.
 func (w *writer) close() error {
 	encoded, err := json.Marshal(w.header)
 	if err != nil {

@@ -218,7 +218,6 @@ func (c *census) facts(counts findings.Counts) Facts {
 	return facts
 }
 
-// propose notes the preset that most documents look like, if no preset is chosen.
 func (f *Facts) propose(config *job.Config, texts findings.Texts) {
 	if config.Preset != "" || f.SampledDocuments == 0 {
 		return

@@ -36,7 +36,6 @@ type Estimate struct {
 	Requests float64 `json:"requests"`
 }
 
-// load is what the memory of a process depends on.
 type load struct {
 	// Bytes of text, Documents, and the shingles of all that are counted to find the rarest.
 	bytes, documents, ordered float64
@@ -65,7 +64,6 @@ const (
 	auditAtATime    = 2e6
 )
 
-// memory returns the largest resident size of a process.
 func (l *load) memory() float64 {
 	current := min(l.lanes, l.splits) / max(l.splits, 1) // share of the splits
 	return processMemory + min(l.bytes, textAtATime)*textMemory +
@@ -75,7 +73,6 @@ func (l *load) memory() float64 {
 		min(l.probed, auditAtATime)*auditMemory
 }
 
-// Reads says what a job reads.
 type Reads struct {
 	// Files are ordered by their numbers of bytes, the most first.
 	Files []Files `json:"files"`

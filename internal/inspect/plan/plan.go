@@ -210,7 +210,6 @@ func (c *Choice) doubt(estimate sample.Estimate, all float64, inputs *documents.
 	c.HotGroups = hotGroups(inputs, estimate)
 }
 
-// find finds the choice of the configuration, the best one and the next ones.
 func (a *Advice) find(options *options, recall float64) {
 	place := func(wanted func(c *Choice) bool) int {
 		return slices.IndexFunc(a.Choices, func(c Choice) bool { return wanted(&c) })
@@ -299,7 +298,6 @@ type Advice struct {
 	Curve []Point         `json:"curve"`
 }
 
-// Choice is a way to find candidates, and what it takes for the corpus.
 type Choice struct {
 	Keys methods.Name `json:"keys"`
 	// Scheme is the scheme of MinHash keys. It is zero for other keys.
@@ -346,7 +344,6 @@ type HotGroup struct {
 	Dense bool `json:"dense"`
 }
 
-// Facts describe a corpus.
 type Facts struct {
 	Documents          int64 `json:"documents"`
 	ReferenceDocuments int64 `json:"reference_documents,omitempty"`
@@ -375,7 +372,6 @@ type Facts struct {
 
 func (f *Facts) all() float64 { return float64(f.Documents + f.ReferenceDocuments) }
 
-// Point is a point of the S-curve.
 type Point struct {
 	Similarity float64 `json:"similarity"`
 	// Probability is the probability that a pair of this similarity shares a key.

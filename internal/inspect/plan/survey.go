@@ -188,7 +188,6 @@ func (m *survey) missed(scheme lshbands.Scheme) float64 {
 	return n
 }
 
-// load returns what the memory of a job with these keys depends on.
 func (m *survey) load(k keying) load {
 	facts, estimate, sizing := &m.facts, m.estimates[k], &m.corpus.sizing
 	documents := facts.all()
@@ -215,10 +214,8 @@ func (m *survey) load(k keying) load {
 	return l
 }
 
-// leastHotGroup is the least number of documents of a group that is named.
 const leastHotGroup = 100
 
-// hotGroups names the largest groups of an estimate.
 func hotGroups(inputs *documents.Inputs, estimate sample.Estimate) []HotGroup {
 	var hotGroups []HotGroup
 	for _, group := range estimate.Groups {

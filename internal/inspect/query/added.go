@@ -43,7 +43,6 @@ type addedDocument struct {
 	next   int // the next document of the same set, none if there is no other
 }
 
-// none stands for no document.
 const none = -1
 
 // addedSet is a set of shingles. Documents without shingles are known by their bytes: each digest of these is a set, too.

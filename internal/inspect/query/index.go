@@ -61,7 +61,6 @@ func openIndexFile(path string) (indexFile, error) {
 	return indexFile{path, mapped, opened}, nil
 }
 
-// remedy says what helps if a file of an index is damaged.
 func remedy(path string) string {
 	return fmt.Sprintf("remove %s and ask again, which makes a new one", path)
 }
@@ -92,7 +91,6 @@ type posting struct {
 	size uint32 // of the set
 }
 
-// leastRoom is the number of postings that there is room for at first.
 const leastRoom = 1 << 10
 
 func (p *postings) add(key uint64, set, size uint32) {

@@ -43,7 +43,6 @@ type Request struct {
 	Progress func(line string)
 }
 
-// Counts is what a query counted.
 type Counts struct {
 	// Documents counts the documents that were looked for, Matched those with a match, Matches all matches.
 	Documents, Matched, Matches int64
@@ -262,7 +261,6 @@ func (r *rights) release() {
 	}
 }
 
-// read passes on the batches of all files, then of stdin.
 func (q *query) read(r *rights, pass func(file *corpus.File, batch corpus.Batch) error) error {
 	limits := q.sketching.Limits(r.hold, r.holdWindow)
 	for number := range q.files {
@@ -366,7 +364,6 @@ type question struct {
 	matches     []output.Match // in the index
 }
 
-// newQuestion keeps what is needed of a fingerprint.
 func newQuestion(id, ref []byte, f sketch.Fingerprint, matches []output.Match) question {
 	a := question{id: id, ref: ref, digest: f.Digest, matches: matches}
 	a.packed = sketchblock.AppendPacked(make([]byte, 0, sketchblock.HashSize*len(f.Set)+2), f.Set)

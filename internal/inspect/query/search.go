@@ -239,13 +239,11 @@ func (s *searcher) add(file *indexFile, in *index.Segment, set int, match output
 	}
 }
 
-// refName returns path:position of a document.
 func refName(file *indexFile, ref docref.Ref) string {
 	name, position, _ := file.Header.Place(ref)
 	return fmt.Sprintf("%s:%d", name, position)
 }
 
-// nameOf returns an id as JSON: a number, or a string.
 func nameOf(id []byte, isInteger bool) []byte {
 	if isInteger && corpus.IsInteger(id) {
 		return bytes.Clone(id)

@@ -99,7 +99,6 @@ func documentOf(m output.Member, places map[string]int) (document, error) {
 	return d, nil
 }
 
-// compare orders documents as in the corpus.
 func (d document) compare(other document) int {
 	if d.isReference != other.isReference {
 		if d.isReference {

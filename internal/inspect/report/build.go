@@ -12,7 +12,6 @@ import (
 	"mirrorbeam.dev/internal/util/setting"
 )
 
-// Options are the choices of a report.
 type Options struct {
 	// HideIDs replaces the names of documents, sources and files, and leaves texts out, so that the page can be shared.
 	HideIDs bool
@@ -44,7 +43,6 @@ func Build(ctx context.Context, f *finished.Folder, options Options) (*Figures, 
 	return &b.figures, nil
 }
 
-// begin takes over what is in the summary.
 func (b *builder) begin() {
 	s, config, scorer := b.summary, &b.summary.Config, b.summary.Config.Scorer()
 	b.figures = Figures{
@@ -132,7 +130,6 @@ func (b *builder) note(text string) { b.figures.Notes = append(b.figures.Notes, 
 // TextUse says whether a report reads the input again.
 type TextUse string
 
-// The uses.
 const (
 	// AutoTexts reads the input if it has at most autoBytes.
 	AutoTexts TextUse = "auto"

@@ -66,7 +66,6 @@ func chartOf(h *Histogram, unit Unit) *Chart {
 	return c
 }
 
-// bar appends the path of a bar whose height is a share of the chart.
 func bar(path *strings.Builder, x, width, height float64) {
 	h := max(height*chartHeight, 1.5)
 	fmt.Fprintf(path, "M%.1f %.1fh%.1fv%.1fh-%.1fz", x, chartHeight-h, width, h, width)
@@ -95,7 +94,6 @@ func (c *Chart) addTicks(bins []Bin) {
 // steps is the number of steps into which similarities are counted before anything is drawn.
 const steps = 1000
 
-// tally counts similarities, or distances in bits.
 type tally struct {
 	unit   Unit
 	counts []int64
@@ -118,7 +116,6 @@ func (t *tally) add(score float64) {
 	t.counts[int(min(max(at, 0), float64(len(t.counts)-1)))]++
 }
 
-// between counts the similarities from one to below another.
 func (t *tally) between(from, to float64) (n int64) {
 	for at, count := range t.counts {
 		if x := float64(at) / steps; x >= from-1e-9 && x < to-1e-9 {

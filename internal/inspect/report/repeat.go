@@ -40,7 +40,6 @@ func command(c *job.Config, hide bool) string {
 	return strings.Join(slices.Compact(flags), " \\\n  ")
 }
 
-// hidden replaces a value that holds a path.
 func hidden(setting, value string) string {
 	if placeholder, is := placeholders[setting]; is {
 		return placeholder
@@ -82,7 +81,6 @@ func values(encoded json.RawMessage, each bool) []string {
 // plainWord matches what a shell takes as it is.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+][A-Za-z0-9_./:=,@%+-]*$`)
 
-// flagOf writes a flag for a shell.
 func flagOf(name, value string) string {
 	switch value {
 	case "true":
@@ -133,7 +131,6 @@ func (f *Figures) hide() {
 	}
 }
 
-// longestHeld is the length, in bytes, of the longest name in the figures.
 const longestHeld = 1 << 10
 
 // cut cuts very long names, and texts with names in them.
@@ -151,7 +148,6 @@ func (f *Figures) cut() {
 // renaming says what replaces the names of documents, sources, files and sites, and the addresses of pages and their dates.
 type renaming struct{ document, source, file, site, page func(string) string }
 
-// rename replaces all names.
 func (f *Figures) rename(r renaming) {
 	f.Sites.rename(r)
 	f.Changes.rename(r)
@@ -182,7 +178,6 @@ func (f *Figures) rename(r renaming) {
 	}
 }
 
-// rename replaces the names of sites and the addresses of pages, if there are any.
 func (f *SiteFindings) rename(r renaming) {
 	if f == nil {
 		return
@@ -204,7 +199,6 @@ func (f *SiteFindings) rename(r renaming) {
 	}
 }
 
-// rename replaces the names of what has changed, if anything has.
 func (c *Changes) rename(r renaming) {
 	if c == nil {
 		return

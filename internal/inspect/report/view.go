@@ -38,7 +38,6 @@ type card struct{ Name, Value, More string }
 
 type part struct{ ID, Title string }
 
-// exampleCluster is a cluster with some of its documents.
 type exampleCluster struct {
 	*Cluster
 	Index, More int
@@ -63,7 +62,6 @@ func (v *view) Lead() string {
 		day, count(c.Removed), count(c.Documents), percent(c.Removed, c.Documents), count(c.Kept)))
 }
 
-// IsSimilarity reports whether pairs are scored by similarity.
 func (v *view) IsSimilarity() bool { return v.Run.Unit == Similarity }
 
 func newView(f *Figures) (*view, error) {
@@ -116,7 +114,6 @@ func (v *view) list() {
 	}
 }
 
-// cards returns the figures at the top of the page.
 func cards(f *Figures) []card {
 	c := f.Counts
 	all := []card{{"documents", count(c.Documents), size(c.Bytes) + " read"}}

@@ -74,7 +74,6 @@ type Estimate struct {
 	Share float64
 }
 
-// Group is a group of documents under one key.
 type Group struct {
 	// Documents is how many documents of the group are not identical to each other. Candidates is how many of
 	// their pairs become candidates here first.
@@ -264,7 +263,6 @@ func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 	}
 }
 
-// degreesOf returns the number of pairs that each document is in.
 func degreesOf(t *thinned, pairs met) []float64 {
 	degrees := make([]float64, len(t.documents))
 	for _, pair := range pairs {

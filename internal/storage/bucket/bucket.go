@@ -74,7 +74,6 @@ func New(scheme string, service Service, limits Limits) *Store {
 	return &Store{scheme: scheme, service: service, limits: limits, waits: &waits{}}
 }
 
-// name returns the whole name of an object.
 func (s *Store) name(key Key) string { return s.scheme + "://" + key.Bucket + "/" + key.Name }
 
 // folder returns the bucket of a folder, and what the names of the objects in it begin with.
@@ -103,12 +102,10 @@ func (s *Store) key(op, name string) (Key, error) {
 	return key, nil
 }
 
-// info describes an object.
 func (s *Store) info(key Key, object Object) storage.Info {
 	return storage.Info{Name: s.name(key), Size: object.Size, Generation: object.Generation}
 }
 
-// List yields the files below a folder, page by page.
 func (s *Store) List(folder string) iter.Seq2[storage.Info, error] {
 	return func(yield func(storage.Info, error) bool) {
 		prefix, err := s.folder("list", folder)
@@ -197,7 +194,6 @@ func (s *Store) Copy(from, to string) error {
 	return nil
 }
 
-// Remove removes a file.
 func (s *Store) Remove(name string) error { return s.RemoveGeneration(name, "") }
 
 // RemoveGeneration removes a file of this generation. A service that does not know the condition removes any.

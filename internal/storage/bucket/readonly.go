@@ -16,26 +16,20 @@ func NewReadOnly(scheme string, service Reader, limits Limits) ReadOnly {
 	return ReadOnly{New(scheme, unwritable{service}, limits)}
 }
 
-// errReadOnly is the cause of a failure to write.
 var errReadOnly = fmt.Errorf("nothing can be written there: name a folder of the disk or of a bucket: %w", fs.ErrPermission)
 
 func refuse(op, name string) error { return &fs.PathError{Op: op, Path: name, Err: errReadOnly} }
 
-// IsReadOnly says that nothing can be written.
 func (ReadOnly) IsReadOnly() {}
 
-// Create fails.
 func (ReadOnly) Create(name string, _ storage.Options) (storage.Writer, error) {
 	return nil, refuse("create", name)
 }
 
-// Copy fails.
 func (ReadOnly) Copy(_, to string) error { return refuse("copy", to) }
 
-// Remove fails.
 func (ReadOnly) Remove(name string) error { return refuse("remove", name) }
 
-// Lease fails.
 func (ReadOnly) Lease(name, _ string) (storage.Lease, error) { return nil, refuse("lease", name) }
 
 // TakeSpent counts all requests as made to a server that asks for no money.
@@ -56,7 +50,6 @@ func (unwritable) Begin(context.Context, Put) (Upload, error)       { return nil
 func (unwritable) Copy(Key, Object, Put) Copying                    { return uncopied{} }
 func (unwritable) Remove(context.Context, Key, string) error        { return errReadOnly }
 
-// uncopied is a copy that fails.
 type uncopied struct{}
 
 func (uncopied) Step(context.Context) (done bool, err error) { return false, errReadOnly }

@@ -10,7 +10,6 @@ import (
 	"mirrorbeam.dev/internal/util/checksum"
 )
 
-// writer is a file that is not finished.
 type writer struct {
 	store  *Store
 	name   string
@@ -97,7 +96,6 @@ func (w *writer) send(least int) error {
 	return nil
 }
 
-// Commit makes the object.
 func (w *writer) Commit() error {
 	if w.err == nil && w.done {
 		w.err = &fs.PathError{Op: "commit", Path: w.name, Err: errDone}
@@ -113,7 +111,6 @@ func (w *writer) Commit() error {
 	return err
 }
 
-// finish makes the last request.
 func (w *writer) finish() error {
 	_, err := w.store.write("commit", w.put, func(ctx context.Context) (string, error) {
 		if w.upload == nil {
@@ -152,7 +149,6 @@ func (s *Store) write(op string, put Put, attempt func(context.Context) (string,
 	return generation, err
 }
 
-// Abort drops what was sent.
 func (w *writer) Abort() {
 	if w.upload != nil && !w.done {
 		w.store.bounded(w.upload.Abort)

@@ -38,7 +38,6 @@ import (
 // Register makes it the storage of gs://. Nothing is connected before the first use.
 func Register() { storage.Register("gs", New(bucket.Usual())) }
 
-// New returns the storage of gs://.
 func New(limits bucket.Limits) *bucket.Store {
 	return bucket.New("gs", &service{limits: limits}, limits)
 }
@@ -172,7 +171,6 @@ func (s *service) List(ctx context.Context, prefix bucket.Key, mark string) ([]b
 	return objects, next, nil
 }
 
-// Stat asks for the attributes of an object.
 func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, error) {
 	object, err := s.object(key, "")
 	if err != nil {
@@ -203,7 +201,6 @@ func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, erro
 	}, nil
 }
 
-// Remove removes an object.
 func (s *service) Remove(ctx context.Context, key bucket.Key, generation string) error {
 	object, err := s.object(key, "")
 	if err != nil {
@@ -224,7 +221,6 @@ func ifGeneration(object *gcs.ObjectHandle, generation string) (*gcs.ObjectHandl
 	return object.If(gcs.Conditions{GenerationMatch: number}), err
 }
 
-// Judge knows the errors of the service and of connections.
 func (s *service) Judge(err error) bucket.Meaning {
 	meaning := bucket.Meaning{Again: gcs.ShouldRetry(err)}
 	if errors.Is(err, gcs.ErrObjectNotExist) || errors.Is(err, gcs.ErrBucketNotExist) {
@@ -251,7 +247,6 @@ func (s *service) newTransport() http.RoundTripper {
 	return metered{sealing{base}, &s.meter}
 }
 
-// metered sends requests by a meter.
 type metered struct {
 	http.RoundTripper
 	meter *bucket.Meter
@@ -280,7 +275,6 @@ func kindOf(request *http.Request) storage.Kind {
 	return storage.Reading
 }
 
-// Meter counts the requests.
 func (s *service) Meter() *bucket.Meter { return &s.meter }
 
 // sealing lets nobody read the body of a request once its answer is there. After an early answer, such as a 503,
@@ -331,7 +325,6 @@ func (b body) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// writer returns a writer of an object under the conditions of put.
 func (s *service) writer(ctx context.Context, put bucket.Put, options ...gcs.RetryOption) (*gcs.Writer, error) {
 	object, err := s.object(put.Key, "")
 	if err != nil {
@@ -400,7 +393,6 @@ func (s *service) Begin(_ context.Context, put bucket.Put) (bucket.Upload, error
 // PartBytes is small: the library gathers chunks.
 func (u *upload) PartBytes() int { return 256 << 10 }
 
-// Part hands bytes to the library.
 func (u *upload) Part(ctx context.Context, content []byte) error {
 	defer context.AfterFunc(ctx, u.end)()
 	if _, err := u.writer.Write(content); err != nil {
@@ -432,7 +424,6 @@ type copying struct {
 	copier   *gcs.Copier
 }
 
-// Copy copies the generation of the object.
 func (s *service) Copy(from bucket.Key, object bucket.Object, to bucket.Put) bucket.Copying {
 	return &copying{service: s, from: from, to: to.Key, of: object.Generation}
 }

@@ -43,7 +43,6 @@ import (
 // Register makes it the storage of s3://. Nothing is connected before the first use.
 func Register() { storage.Register("s3", New(bucket.Usual())) }
 
-// New returns the storage of s3://.
 func New(limits bucket.Limits) *bucket.Store {
 	return bucket.New("s3", &service{sizes: usualSizes}, limits)
 }
@@ -100,18 +99,15 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 	return s.client, nil
 }
 
-// metered sends requests by a meter.
 type metered struct {
 	s3.HTTPClient
 	meter *bucket.Meter
 }
 
-// Do sends a request.
 func (m metered) Do(request *http.Request) (*http.Response, error) {
 	return m.meter.Send(kindOf(request), request, m.HTTPClient.Do)
 }
 
-// kindOf returns the kind of a request.
 func kindOf(request *http.Request) storage.Kind {
 	switch {
 	case request.Method == http.MethodDelete:
@@ -128,7 +124,6 @@ func kindOf(request *http.Request) storage.Kind {
 	return storage.Writing
 }
 
-// Meter counts the requests.
 func (s *service) Meter() *bucket.Meter { return &s.meter }
 
 // in makes a request go to the region of a bucket, if that is known to be another one.
@@ -140,7 +135,6 @@ func (s *service) in(name string) func(*s3.Options) {
 	}
 }
 
-// List asks for a page of 1,000 objects.
 func (s *service) List(ctx context.Context, prefix bucket.Key, mark string) ([]bucket.Object, string, error) {
 	client, err := s.connect(ctx)
 	if err != nil {
@@ -168,7 +162,6 @@ func (s *service) List(ctx context.Context, prefix bucket.Key, mark string) ([]b
 	return objects, aws.ToString(page.NextContinuationToken), nil
 }
 
-// Stat asks for the head of an object.
 func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, error) {
 	client, err := s.connect(ctx)
 	if err != nil {
@@ -192,7 +185,6 @@ func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, erro
 	return object, nil
 }
 
-// Read reads bytes of an object.
 func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, error) {
 	client, err := s.connect(ctx)
 	if err != nil {
@@ -238,7 +230,6 @@ func (s *service) Remove(ctx context.Context, key bucket.Key, generation string)
 // generation is the etag of an object. Some services leave out its quotes in lists.
 func generation(etag *string) string { return `"` + strings.Trim(aws.ToString(etag), `"`) + `"` }
 
-// encodeSum writes a sum as the service does, and decodeSum reads it.
 func encodeSum(sum uint32) *string {
 	return aws.String(base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum)))
 }
@@ -251,7 +242,6 @@ func decodeSum(text *string) (sum uint32, ok bool) {
 	return binary.BigEndian.Uint32(b), true
 }
 
-// decode returns the name of an object in a list.
 func decode(name string, encoding types.EncodingType) (string, error) {
 	if encoding != types.EncodingTypeUrl {
 		return name, nil
@@ -288,7 +278,6 @@ func (s *service) elsewhere(name string, err error) error {
 // another request has just removed, since that was empty.
 var passing = []string{"InternalError", "ServiceUnavailable", "ConditionalRequestConflict", "OperationAborted", "ExistingObjectIsDirectory"}
 
-// Judge knows the errors of the service and of connections.
 func (s *service) Judge(err error) (meaning bucket.Meaning) {
 	if answer, is := errors.AsType[*smithyhttp.ResponseError](err); is {
 		meaning.Status = answer.HTTPStatusCode()

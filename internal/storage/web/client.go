@@ -147,7 +147,6 @@ func drop(got *http.Response) {
 	got.Body.Close()
 }
 
-// follow returns where a redirect leads to.
 func follow(from *url.URL, place string) (*url.URL, error) {
 	next, err := from.Parse(place)
 	switch {
@@ -162,7 +161,6 @@ func follow(from *url.URL, place string) (*url.URL, error) {
 	return next, nil
 }
 
-// unanswered is the error of a request that got no answer.
 type unanswered struct{ error }
 
 func (u unanswered) Unwrap() error { return u.error }
@@ -188,10 +186,8 @@ func refuse(got *http.Response) error {
 	return r
 }
 
-// Meter counts the requests.
 func (c *client) Meter() *bucket.Meter { return &c.meter }
 
-// Judge knows refusals, and requests without an answer.
 func (c *client) Judge(err error) (meaning bucket.Meaning) {
 	if answer, is := errors.AsType[*refusal](err); is {
 		meaning.Status, meaning.Text, meaning.After = answer.status, answer.text, answer.after
@@ -211,7 +207,6 @@ func (c *client) Judge(err error) (meaning bucket.Meaning) {
 	return meaning
 }
 
-// stretch is an answer about a stretch of a file.
 func (a answer) stretch() (bucket.Body, error) {
 	body := bucket.Body{ReadCloser: a.Body, Length: a.ContentLength, Size: a.ContentLength, Encoding: a.Header.Get("Content-Encoding")}
 	if a.StatusCode != http.StatusPartialContent {

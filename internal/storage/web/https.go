@@ -96,7 +96,6 @@ func generation(header http.Header) string {
 	return header.Get("Last-Modified")
 }
 
-// Read reads a stretch of a file.
 func (s *servers) Read(ctx context.Context, span bucket.Span) (bucket.Body, error) {
 	at, err := address(span.Key)
 	if err != nil {
