@@ -9,8 +9,8 @@ import (
 	"mirrorbeam.dev/internal/records/sketchblock"
 )
 
-// A segment is finished when it has this many keys, documents or bytes of ids. The limits bound the memory in
-// which its keys are sorted.
+// A segment is finished when it has this many keys, documents or bytes of ids. The limits bound the memory in which its
+// keys are sorted.
 const (
 	segmentKeys      = 4 << 20
 	segmentDocuments = 1 << 20
@@ -24,8 +24,8 @@ type Document struct {
 	Digest digest.Digest
 	// Set holds the distinct elements in the form of a sketch block, ascending. An index of fingerprints has none.
 	Set []byte
-	// Fingerprint is the SimHash fingerprint, of one word for every 64 bits or part of them. A document without elements
-	// has none, and the first word of its digest instead. The builder copies it.
+	// Fingerprint is the SimHash fingerprint, of one word for every 64 bits or part of them. A document without
+	// elements has none, and the first word of its digest instead. The builder copies it.
 	Fingerprint []uint64
 }
 

@@ -36,17 +36,6 @@ func (b *fingerprintBuilder) Add(d Document) error {
 	return nil
 }
 
-// key returns the key of a fingerprint in a table. Number is the number of the fingerprint in its segment. In one
-// table, no two fingerprints of a segment have the same key.
-func (b *fingerprintBuilder) key(table int, fingerprint []uint64, number int) uint64 {
-	if b.header.IsNumbered() {
-		return numberedKey(b.tables.Prefix(table, fingerprint), b.tables.PrefixBits(table), number)
-	}
-	var permuted [1]uint64
-	b.tables.Permute(table, permuted[:], fingerprint)
-	return permuted[0]
-}
-
 func (b *fingerprintBuilder) finishSegment() error {
 	if len(b.documents) == 0 {
 		return nil
@@ -60,38 +49,35 @@ func (b *fingerprintBuilder) finishSegment() error {
 		number, _ := slices.BinarySearchFunc(among, b.fingerprints[i], slices.Compare)
 		b.documents[i].set = uint32(before + number)
 	}
-	b.segment.Documents, b.segment.Sets, b.segment.Keys = len(b.documents), len(full)+len(digests), len(full)
-	if err := b.putFingerprints(full); err != nil {
-		return err
-	}
-	if err := b.addTable(firstWords(digests)); err != nil {
+	b.segment.Documents, b.segment.Sets, b.segment.Keys = len(b.documents), len(full)+len(digests), len(digests)
+	if err := b.putFingerprints(full, digests); err != nil {
 		return err
 	}
 	keys, scratch := make([]uint64, len(full)), make([]uint64, len(full))
 	for table := range b.tables.Tables() {
 		for number, fingerprint := range full {
-			keys[number] = b.key(table, fingerprint, number)
+			keys[number] = numberedKey(b.tables.Prefix(table, fingerprint), b.tables.PrefixBits(table), number)
 		}
-		if err := b.addTable(graphs.RadixSort(keys, scratch, func(key *uint64) uint64 { return *key })); err != nil {
+		sorted := graphs.RadixSort(keys, scratch, func(key *uint64) uint64 { return *key })
+		place, err := b.putTable(slices.Values(sorted))
+		if err != nil {
 			return err
 		}
+		b.segment.Tables = append(b.segment.Tables, place)
 	}
 	b.endSegment()
 	b.documents, b.fingerprints, b.empty, b.ids = b.documents[:0], b.fingerprints[:0], b.empty[:0], b.ids[:0]
 	return nil
 }
 
-// putFingerprints writes the different fingerprints of a segment: as the keys where a table can hold them, else as the
-// elements. It writes what is known of the documents in between.
-func (b *fingerprintBuilder) putFingerprints(full [][]uint64) (err error) {
+// putFingerprints writes the different fingerprints of a segment and the digests, with what is known of the documents
+// in between.
+func (b *fingerprintBuilder) putFingerprints(full, digests [][]uint64) (err error) {
 	var rows []byte
-	if b.header.IsNumbered() {
-		for _, fingerprint := range full {
-			for _, word := range fingerprint {
-				rows = binary.LittleEndian.AppendUint64(rows, word)
-			}
+	for _, fingerprint := range full {
+		for _, word := range fingerprint {
+			rows = binary.LittleEndian.AppendUint64(rows, word)
 		}
-		full = nil
 	}
 	if b.segment.Columns[elements], err = b.putColumn(rows); err != nil {
 		return err
@@ -101,17 +87,11 @@ func (b *fingerprintBuilder) putFingerprints(full [][]uint64) (err error) {
 	if err := b.putColumns(&data); err != nil {
 		return err
 	}
-	return b.putKeys(slices.Values(firstWords(full)))
+	return b.putKeys(slices.Values(slices.Concat(digests...)))
 }
 
-func (b *fingerprintBuilder) addTable(sorted []uint64) error {
-	place, err := b.putTable(slices.Values(sorted))
-	b.segment.Tables = append(b.segment.Tables, place)
-	return err
-}
-
-// different returns, sorted, the different fingerprints of documents without elements if empty is set, else
-// of documents with elements.
+// different returns, sorted, the different fingerprints of documents without elements if empty is set, else of
+// documents with elements.
 func (b *fingerprintBuilder) different(empty bool) (sorted [][]uint64) {
 	for i, fingerprint := range b.fingerprints {
 		if b.empty[i] == empty {
@@ -120,14 +100,6 @@ func (b *fingerprintBuilder) different(empty bool) (sorted [][]uint64) {
 	}
 	slices.SortFunc(sorted, slices.Compare)
 	return slices.CompactFunc(sorted, slices.Equal)
-}
-
-func firstWords(fingerprints [][]uint64) []uint64 {
-	words := make([]uint64, len(fingerprints))
-	for i := range fingerprints {
-		words[i] = fingerprints[i][0]
-	}
-	return words
 }
 
 func (b *fingerprintBuilder) Close() error {

@@ -1,16 +1,14 @@
-// Package index lays out the index of a corpus, in which the near-duplicates of other documents are found.
-// The index holds the documents, their full sets of shingles, and for each key a list of the sets that have
-// it.
+// Package index lays out the index of a corpus, in which the near-duplicates of other documents are found. The index
+// holds the documents, their full sets of shingles, and for each key a list of the sets that have it.
 //
-// The keys of a set are its first elements, in ascending order. Take two sets whose similarity reaches a
-// threshold t. Each of them, having n elements, shares at least t*n elements with the other. So the first c
-// common elements are among the first n - t*n + c elements of each set. This is the prefix filter (Chaudhuri,
-// Ganti and Kaushik, A primitive operator for similarity joins in data cleaning, 2006), for several common
-// elements instead of one (Wang, Li and Feng, Can we beat the prefix filtering?, 2012). Few sets that are not
-// similar share that many keys.
+// The keys of a set are its first elements, in ascending order. Take two sets whose similarity reaches a threshold t.
+// Each of them, having n elements, shares at least t*n elements with the other. So the first c common elements are
+// among the first n - t*n + c elements of each set. This is the prefix filter (Chaudhuri, Ganti and Kaushik, A
+// primitive operator for similarity joins in data cleaning, 2006), for several common elements instead of one (Wang, Li
+// and Feng, Can we beat the prefix filtering?, 2012). Few sets that are not similar share that many keys.
 //
-// A file holds segments. Each segment is an index of its own of some of the documents. The file ends with a
-// header in JSON, which says where everything is, and a footer:
+// A file holds segments. Each segment is an index of its own of some of the documents. The file ends with a header in
+// JSON, which says where everything is, and a footer:
 //
 //	segment  elements   6 a set's element, the sets in any order
 //	         starts     8 a set: the number of its first element
@@ -27,13 +25,11 @@
 //
 // All integers are little-endian. A document without elements has one key, which is made of its digest.
 //
-// An index of SimHash fingerprints of 64 bits has tables instead of sets and postings (Manku, Jain and Das
-// Sarma, Detecting near-duplicates for web crawling, 2007). The first holds the different fingerprints,
-// sorted. Each of them takes the place of a set above. The second holds the digests of documents without
-// elements, which are numbered behind the fingerprints. The others hold the permuted fingerprints.
-//
-// Fingerprints of another length are in the column of elements, sorted, and the table of keys is empty. The other tables
-// hold, instead of permuted fingerprints, their prefixes and the numbers of the fingerprints: see [KeyPrefix].
+// An index of SimHash fingerprints has tables instead of sets and postings (Manku, Jain and Das Sarma, Detecting
+// near-duplicates for web crawling, 2007). The elements are the words of the different fingerprints, sorted. Each
+// fingerprint takes the place of a set above, and so does each digest of documents without elements: these are numbered
+// behind the fingerprints, and are the keys. The other tables hold the prefixes of the permuted fingerprints, and the
+// numbers of the fingerprints: see [KeyPrefix].
 package index
 
 import (
@@ -51,17 +47,17 @@ import (
 	"mirrorbeam.dev/lshbands"
 )
 
-// Common is how many common elements of two similar sets are keys of both. If the sets share fewer elements,
-// all of these are keys of both.
+// Common is how many common elements of two similar sets are keys of both. If the sets share fewer elements, all of
+// these are keys of both.
 const Common = 4
 
-const (
-	magic      = "mbindex2"
-	footerSize = 12 + len(magic)
-)
+// Magic ends the file of an index. Another layout has another one.
+const Magic = "mbindex3"
 
-// KeyCount returns how many elements of a set of the given size are its keys, if the index is searched for
-// sets of a similarity of at least threshold.
+const footerSize = 12 + len(Magic)
+
+// KeyCount returns how many elements of a set of the given size are its keys, if the index is searched for sets of a
+// similarity of at least threshold.
 func KeyCount(threshold float64, size int) int {
 	// Take a little less than the share: rounding must not lose a partner.
 	least := int(math.Ceil(threshold * float64(size) * (1 - 1e-9)))
@@ -74,9 +70,8 @@ func DigestKey(d digest.Digest) uint64 { return d[0] | 1<<63 }
 type Header struct {
 	// Threshold is the least Jaccard similarity that can be searched for.
 	Threshold float64 `json:"threshold"`
-	// Bits is the length of the fingerprints, 0 for an index of sets. Distance is the largest Hamming
-	// distance that can be searched for. Blocks is how many blocks the fingerprints were cut into at each
-	// level to be permuted.
+	// Bits is the length of the fingerprints, 0 for an index of sets. Distance is the largest Hamming distance that can
+	// be searched for. Blocks is how many blocks the fingerprints were cut into at each level to be permuted.
 	Bits     int   `json:"bits,omitempty"`
 	Distance int   `json:"distance,omitempty"`
 	Blocks   []int `json:"blocks,omitempty"`
@@ -84,19 +79,18 @@ type Header struct {
 	StopWords string `json:"stop_words,omitempty"`
 	// Ignored are the shingles that do not count, packed as in a sketch block and ascending. It is empty if there are none.
 	Ignored []byte `json:"ignored,omitempty"`
-	// Common are the shingles that do not count because very many documents have them, packed in the same way. They are taken
-	// out of what is left without the ignored ones.
+	// Common are the shingles that do not count because very many documents have them, packed in the same way. They are
+	// taken out of what is left without the ignored ones.
 	Common []byte `json:"common,omitempty"`
 	// References is how many files of the corpus are a reference. They are its first files.
 	References int `json:"references,omitempty"`
 	// AreIntegers says that the ids of all documents of the corpus are whole numbers, as its rows have them.
 	AreIntegers bool `json:"are_integers,omitempty"`
-	// Files are the names of the files that the documents come from. The first of them has the number
-	// FirstFile.
+	// Files are the names of the files that the documents come from. The first of them has the number FirstFile.
 	FirstFile int      `json:"first_file"`
 	Files     []string `json:"files"`
-	// Members are the names of the files of a group, by the place of the group in Files. The position of a document in a
-	// group is the number of its file there.
+	// Members are the names of the files of a group, by the place of the group in Files. The position of a document in
+	// a group is the number of its file there.
 	Members map[int][]string `json:"members,omitempty"`
 	// Segments are filled in by the Builder.
 	Segments []SegmentHeader `json:"segments"`
@@ -107,12 +101,11 @@ type SegmentHeader struct {
 	Sets      int                `json:"sets"`
 	Keys      int                `json:"keys"`
 	Columns   [columns]Placement `json:"columns"`
-	// Tables are the tables of an index of fingerprints, except for the first, which is the column of keys.
+	// Tables are the tables of permuted fingerprints.
 	Tables []Placement `json:"tables,omitempty"`
 }
 
-// Placement is where a column is in the file, and its CRC-32C. The elements have no sum, since their sets
-// have digests.
+// Placement is where a column is in the file, and its CRC-32C. The elements have no sum, since their sets have digests.
 type Placement struct {
 	Offset int64  `json:"offset"`
 	Length int64  `json:"length"`
@@ -140,23 +133,19 @@ type File struct {
 	Tables *lshbands.Permuted
 }
 
-// Segment is an index of some of the documents. Its sets are numbered by size. Any
-// number of goroutines may read it.
+// Segment is an index of some of the documents. Its sets are numbered by size. Any number of goroutines may read it.
 type Segment struct {
 	// Documents and Sets count the documents and sets of the segment.
 	Documents, Sets int
-	// Keys are the sorted keys.
+	// Keys are the sorted keys: of sets, or in an index of fingerprints the digests of documents without elements.
 	Keys *lshbands.Table
-	// In an index of fingerprints, Digests holds the digests of documents without elements, which serve as their keys.
-	// Each table of Permuted has its permuted fingerprints, or the numbers of fingerprints by their prefixes.
-	Digests  *lshbands.Table
+	// Permuted have, for each permutation of fingerprints, the numbers of these by their prefixes.
 	Permuted []*lshbands.Table
 	columns  [columns][]byte
 }
 
-// Open reads the index in the bytes of a file. The segments go on using these bytes. Open returns an error if
-// a Builder cannot have written the bytes. It does not check the elements of sets: whoever uses a set must
-// compare its digest.
+// Open reads the index in the bytes of a file. The segments go on using these bytes. Open returns an error if a Builder
+// cannot have written the bytes. It does not check the elements of sets: whoever uses a set must compare its digest.
 func Open(file []byte) (*File, error) {
 	header, err := openHeader(file)
 	if err != nil {
@@ -184,7 +173,7 @@ func Open(file []byte) (*File, error) {
 }
 
 func openHeader(file []byte) (header Header, err error) {
-	if len(file) < footerSize || string(file[len(file)-len(magic):]) != magic {
+	if len(file) < footerSize || string(file[len(file)-len(Magic):]) != Magic {
 		return header, errors.New("the file is not an index, or is an index of another version")
 	}
 	footer := file[len(file)-footerSize:]
@@ -203,8 +192,8 @@ func openHeader(file []byte) (header Header, err error) {
 	return header, nil
 }
 
-// Place returns the name of the file that holds a document, and the position in that file. It reports whether the header
-// knows them.
+// Place returns the name of the file that holds a document, and the position in that file. It reports whether the
+// header knows them.
 func (h *Header) Place(ref docref.Ref) (name string, position int64, known bool) {
 	number, position := ref.File()-h.FirstFile, ref.Position()
 	if number < 0 || number >= len(h.Files) {
@@ -276,15 +265,10 @@ func (f *File) openTables(s *Segment, file []byte, h SegmentHeader) error {
 		}
 		return nil
 	}
-	if len(tables) != 2+f.Tables.Tables() {
-		return fmt.Errorf("there are %d tables instead of %d", len(tables), 2+f.Tables.Tables())
+	if s.Permuted = tables[1:]; len(s.Permuted) != f.Tables.Tables() {
+		return fmt.Errorf("there are %d tables instead of %d", len(s.Permuted), f.Tables.Tables())
 	}
-	s.Digests, s.Permuted = tables[1], tables[2:]
-	fingerprints := s.Keys.Len()
-	if f.Header.IsNumbered() {
-		fingerprints = s.Fingerprints((f.Header.Bits + 63) / 64)
-	}
-	if keys := fingerprints + s.Digests.Len(); keys != s.Sets {
+	if keys := s.Fingerprints((f.Header.Bits+63)/64) + s.Keys.Len(); keys != s.Sets {
 		return fmt.Errorf("there are %d keys for %d fingerprints", keys, s.Sets)
 	}
 	return nil
@@ -353,15 +337,13 @@ func (s *Segment) AppendSet(elementsOf []uint64, set int) []uint64 {
 	return sketchblock.AppendSet(elementsOf, s.columns[elements][start:start+length])
 }
 
-// SetsOfSize returns the range of sets that have from least to most elements. It includes first and excludes
-// end.
+// SetsOfSize returns the range of sets that have from least to most elements. It includes first and excludes end.
 func (s *Segment) SetsOfSize(least, most int) (first, end int) {
 	first = sort.Search(s.Sets, func(set int) bool { return s.Size(set) >= least })
 	return first, first + sort.Search(s.Sets-first, func(i int) bool { return s.Size(first+i) > most })
 }
 
-// DocumentsOf returns the range of documents that have a set, in document order. It includes first and
-// excludes end.
+// DocumentsOf returns the range of documents that have a set, in document order. It includes first and excludes end.
 func (s *Segment) DocumentsOf(set int) (first, end int) {
 	if set > 0 {
 		first = int(s.number(groups, set-1))
@@ -389,18 +371,14 @@ func (s *Segment) Posting(position int) int { return int(s.number(postings, posi
 
 const numberBits = 20
 
-// IsNumbered reports whether the tables of an index of fingerprints lead to the numbers of these. A fingerprint of 64 bits
-// needs none: its permuted forms are the keys.
-func (h *Header) IsNumbered() bool { return h.Bits > 0 && h.Bits != 64 }
-
 // numberedKey returns the key of a fingerprint by its number: first as much of its prefix as has room, then the number.
 func numberedKey(prefix uint64, prefixBits, number int) uint64 {
 	prefix, prefixBits = KeyPrefix(prefix, prefixBits)
 	return prefix<<(64-prefixBits) | uint64(number)
 }
 
-// KeyPrefix returns what numbered keys have of a prefix, and its length. The prefix has prefixBits bits, or is a hash of 64
-// if these are more.
+// KeyPrefix returns what numbered keys have of a prefix, and its length. The prefix has prefixBits bits, or is a hash
+// of 64 if these are more.
 func KeyPrefix(prefix uint64, prefixBits int) (shortened uint64, bits int) {
 	prefixBits = min(prefixBits, 64)
 	bits = min(prefixBits, 64-numberBits)
@@ -409,10 +387,10 @@ func KeyPrefix(prefix uint64, prefixBits int) (shortened uint64, bits int) {
 
 func NumberOf(key uint64) int { return int(key & (1<<numberBits - 1)) }
 
-// Fingerprints returns how many numbered fingerprints of the given number of words there are.
+// Fingerprints returns how many fingerprints of the given number of words there are.
 func (s *Segment) Fingerprints(words int) int { return len(s.columns[elements]) / (8 * words) }
 
-// AppendFingerprint appends the fingerprint of a number. It has the given number of words. It is for numbered fingerprints.
+// AppendFingerprint appends the fingerprint of a number. It has the given number of words.
 func (s *Segment) AppendFingerprint(fingerprints []uint64, number, words int) []uint64 {
 	for word := range words {
 		fingerprints = append(fingerprints, binary.LittleEndian.Uint64(s.columns[elements][8*(number*words+word):]))

@@ -255,8 +255,12 @@ func TestFingerprintsLeadToTheirDocuments(t *testing.T) {
 		}
 		got := make([]string, 300)
 		for _, s := range segments {
-			full, digests := slices.Collect(s.Keys.All()), slices.Collect(s.Digests.All())
-			if s.Sets != len(full)+len(digests) || len(s.Permuted) != opened.Tables.Tables() {
+			var full []uint64
+			for number := range s.Fingerprints(1) {
+				full = s.AppendFingerprint(full, number, 1)
+			}
+			digests := slices.Collect(s.Keys.All())
+			if !slices.IsSorted(full) || s.Sets != len(full)+len(digests) || len(s.Permuted) != opened.Tables.Tables() {
 				t.Fatalf("%d sets, %d fingerprints and %d digests in %d tables", s.Sets, len(full), len(digests), len(s.Permuted))
 			}
 			for set, key := range append(slices.Clone(full), digests...) {
@@ -267,10 +271,9 @@ func TestFingerprintsLeadToTheirDocuments(t *testing.T) {
 			}
 			for table, keys := range s.Permuted {
 				var want []uint64
-				for _, key := range full {
-					var permuted [1]uint64
-					opened.Tables.Permute(table, permuted[:], []uint64{key})
-					want = append(want, permuted[0])
+				for number, key := range full {
+					prefix := opened.Tables.Prefix(table, []uint64{key})
+					want = append(want, numberedKey(prefix, opened.Tables.PrefixBits(table), number))
 				}
 				slices.Sort(want)
 				if !slices.Equal(slices.Collect(keys.All()), want) {

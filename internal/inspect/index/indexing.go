@@ -50,8 +50,8 @@ func New(header Header, seed uint64, write func([]byte) error) (*Builder, error)
 	return b, nil
 }
 
-// Stripper returns what takes the common shingles out of sets, and makes fingerprints of the rest if bits is above 0. It is
-// nil if there are no common shingles.
+// Stripper returns what takes the common shingles out of sets, and makes fingerprints of the rest if bits is above 0.
+// It is nil if there are no common shingles.
 func (h *Header) Stripper(bits int) (*sketch.Stripper, error) {
 	if len(h.Common) == 0 {
 		return nil, nil
@@ -63,8 +63,8 @@ func (h *Header) Stripper(bits int) (*sketch.Stripper, error) {
 	return sketch.NewStripper(common, bits)
 }
 
-// AddBlock adds the documents of a block. Their sets are in setsPiece, which an index of fingerprints reads only if common
-// shingles are to be taken out of them.
+// AddBlock adds the documents of a block. Their sets are in setsPiece, which an index of fingerprints reads only if
+// common shingles are to be taken out of them.
 func (b *Builder) AddBlock(w *work.TaskContext, block *sketchblock.Block, setsPiece runfile.Piece) error {
 	if b.bits > 0 && b.common == nil {
 		for i := range block.Len() {

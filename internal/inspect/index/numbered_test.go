@@ -67,7 +67,7 @@ func TestNumberedFingerprints(t *testing.T) {
 		t.Fatalf("%+v, %v", opened, err)
 	}
 	s, seen := opened.Segments[0], 0
-	digests := slices.Collect(s.Digests.All())
+	digests := slices.Collect(s.Keys.All())
 	if n := s.Fingerprints(length); n+len(digests) != s.Sets || !slices.Equal(digests, []uint64{77}) {
 		t.Errorf("%d fingerprints and the digests %v in %d sets", n, digests, s.Sets)
 	}

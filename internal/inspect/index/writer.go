@@ -20,8 +20,8 @@ type writer struct {
 	segment SegmentHeader // the segment under way
 }
 
-// documentOf is a document with its set. The set is first given by its place in the order in which sets came,
-// later by its number.
+// documentOf is a document with its set. The set is first given by its place in the order in which sets came, later by
+// its number.
 type documentOf struct {
 	ref        docref.Ref
 	set        uint32
@@ -65,8 +65,8 @@ func (w *writer) putKeys(sorted iter.Seq[uint64]) (err error) {
 	return err
 }
 
-// addDocuments fills in the columns of documents. Each document has one of the given number of sets. The
-// documents of one set are in document order.
+// addDocuments fills in the columns of documents. Each document has one of the given number of sets. The documents of
+// one set are in document order.
 func addDocuments(data *[columns][]byte, sets int, documents []documentOf, text []byte) {
 	documents = graphs.RadixSort(documents, make([]documentOf, len(documents)), func(d *documentOf) uint64 { return uint64(d.set) })
 	next := 0
@@ -98,5 +98,5 @@ func (w *writer) close() error {
 	if err := w.put(encoded); err != nil {
 		return err
 	}
-	return w.put(append(footer, magic...))
+	return w.put(append(footer, Magic...))
 }

@@ -29,10 +29,9 @@ type searcher struct {
 	touched []int    // sets that share any key
 	set     []uint64
 
-	probes                []lshbands.Probe // of the keys of the given set, or of its fingerprint in each table
-	permuted, fingerprint [1]uint64
-	candidates, rows      []uint64
-	distances             []uint16
+	probes           []lshbands.Probe // of the keys of the given set, or of its fingerprint in each table
+	candidates, rows []uint64
+	distances        []uint16
 
 	found []found
 }
@@ -78,15 +77,12 @@ func (s *searcher) searchSegment(file *indexFile, in *index.Segment, of sketch.F
 	case file.Tables == nil:
 		return s.searchSets(file, in, of)
 	case len(of.Set) == 0:
-		for first, end := in.Digests.Range(of.Digest[0], 64); first < end; first++ {
-			s.add(file, in, in.Sets-in.Digests.Len()+first, output.NewHammingMatch(0, 0))
+		for first, end := in.Keys.Range(of.Digest[0], 64); first < end; first++ {
+			s.add(file, in, in.Sets-in.Keys.Len()+first, output.NewHammingMatch(0, 0))
 		}
 		return nil
-	case file.Header.IsNumbered():
-		return s.searchNumbered(file, in, of.SimHash)
 	}
-	s.searchPermuted(file, in, of.SimHash)
-	return nil
+	return s.searchFingerprints(file, in, of.SimHash)
 }
 
 func (s *searcher) searchSets(file *indexFile, in *index.Segment, of sketch.Fingerprint) error {
@@ -172,37 +168,9 @@ func (s *searcher) collect(in *index.Segment, set []uint64) {
 	}
 }
 
-// searchPermuted looks in each table for the fingerprints that share the prefix. It takes those within the distance
+// searchFingerprints looks in each table for the fingerprints that share the prefix. It takes those within the distance
 // that no earlier table has shown.
-func (s *searcher) searchPermuted(file *indexFile, in *index.Segment, of []uint64) {
-	tables := file.Tables
-	s.probes = s.probes[:0]
-	for table, keys := range in.Permuted {
-		s.probes = append(s.probes, lshbands.Probe{Table: keys, Prefix: tables.Prefix(table, of), PrefixBits: tables.PrefixBits(table)})
-	}
-	lshbands.Search(s.probes)
-	for table, keys := range in.Permuted {
-		s.candidates = keys.AppendKeys(s.candidates[:0], s.probes[table].First, s.probes[table].End)
-		s.distances = slices.Grow(s.distances[:0], len(s.candidates))[:len(s.candidates)]
-		tables.Permute(table, s.permuted[:], of)
-		asmkernels.Hamming(s.distances, s.permuted[:], s.candidates)
-		for i, distance := range s.distances {
-			if int(distance) > tables.Distance() {
-				continue
-			}
-			tables.Unpermute(table, s.fingerprint[:], s.candidates[i:i+1])
-			if tables.FirstCommon(of, s.fingerprint[:]) != table {
-				continue
-			}
-			for number, last := in.Keys.Range(s.fingerprint[0], 64); number < last; number++ {
-				s.add(file, in, number, output.NewHammingMatch(int(distance), tables.Bits()))
-			}
-		}
-	}
-}
-
-// searchNumbered does the same where tables lead to the numbers of fingerprints.
-func (s *searcher) searchNumbered(file *indexFile, in *index.Segment, of []uint64) error {
+func (s *searcher) searchFingerprints(file *indexFile, in *index.Segment, of []uint64) error {
 	tables, words := file.Tables, len(of)
 	fingerprints := in.Fingerprints(words)
 	s.probes = s.probes[:0]

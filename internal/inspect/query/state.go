@@ -101,7 +101,7 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	if x.isDistance {
 		s.header.Bits, s.header.Distance, s.header.Blocks = config.SimHashBits(), config.Hamming, config.Blocks
 	}
-	kind := fmt.Sprint(s.seed, s.header.Threshold, s.header.Bits, s.header.Distance, s.header.Blocks)
+	kind := fmt.Sprint(index.Magic, s.seed, s.header.Threshold, s.header.Bits, s.header.Distance, s.header.Blocks)
 	parts := s.parts()
 	cache, err := cacheFolder()
 	if err != nil {
