@@ -123,19 +123,18 @@ func (f localFile) Stat() (Info, error) {
 	return infoOf(f.Name(), info), nil
 }
 
-// Copy copies a file by the system's own means, if there are any.
 func (s Local) Copy(from, to string) error {
 	source, err := OpenRegular(from)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	w, err := s.create(to, Options{})
+	w, err := s.Create(to, Options{})
 	if err != nil {
 		return err
 	}
 	defer w.Abort()
-	if _, err := io.Copy(w.file, source); err != nil {
+	if _, err := io.Copy(w, source); err != nil {
 		return &fs.PathError{Op: "copy", Path: to, Err: err}
 	}
 	return w.Commit()

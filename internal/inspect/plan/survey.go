@@ -175,8 +175,7 @@ func count(documents []sample.Document, shingles int) *lshbands.Counters {
 	return order
 }
 
-// missed returns about how many pairs at or above the threshold share no key of
-// the scheme.
+// missed returns about how many pairs at or above the threshold share no key of the scheme.
 func (m *survey) missed(scheme lshbands.Scheme) float64 {
 	exact := m.estimates[keying{keys: methods.Exact}]
 	n := 0.
@@ -217,11 +216,11 @@ func (m *survey) load(k keying) load {
 const leastHotGroup = 100
 
 func hotGroups(inputs *documents.Inputs, estimate sample.Estimate) []HotGroup {
-	var hotGroups []HotGroup
+	var named []HotGroup
 	for _, group := range estimate.Groups {
 		if group.Documents >= leastHotGroup {
-			hotGroups = append(hotGroups, HotGroup{group.Documents, group.Candidates, inputs.Name(group.Example), group.Dense})
+			named = append(named, HotGroup{group.Documents, group.Candidates, inputs.Name(group.Example), group.Dense})
 		}
 	}
-	return hotGroups
+	return named
 }
