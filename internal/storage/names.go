@@ -54,8 +54,8 @@ func Of(name string) (Storage, error) {
 // IsReadOnly reports whether a name is of a storage to which nothing can be written.
 func IsReadOnly(name string) bool {
 	s, err := Of(name)
-	_, is := s.(ReadOnly)
-	return err == nil && is
+	asked, can := s.(ReadOnly)
+	return err == nil && can && asked.IsReadOnly()
 }
 
 // Scheme returns the part of a name before ://, or "" for a local path.

@@ -32,7 +32,7 @@
 //   - Any number of goroutines may use a Storage, and read from one File. A Writer, and
 //     a stream of a File, belong to one goroutine.
 //
-// [Reopener], [GenerationRemover], [Waiter] and [Spender] are optional. A storage implements those that it is good at.
+// [Reopener], [GenerationRemover], [ReadOnly], [Waiter] and [Spender] are optional. A storage implements those that it is good at.
 // Callers use [Reopen] and [RemoveGeneration], which work with every storage. So do [Release], [Map] and [Used], which
 // only the local disk does in a way of its own.
 //
@@ -211,10 +211,10 @@ func RemoveGeneration(s Storage, name, generation string) error {
 	return s.Remove(name)
 }
 
-// ReadOnly is a Storage to which nothing can be written.
+// ReadOnly is a Storage to which nothing may be writable.
 type ReadOnly interface {
-	// IsReadOnly only tells such a storage from others.
-	IsReadOnly()
+	// IsReadOnly reports whether nothing can be written.
+	IsReadOnly() bool
 }
 
 // ErrChanged is the cause of a read that fails because the file is another one than when it was opened or described.

@@ -37,7 +37,12 @@ func (s *Store) TakeSpent() (spent storage.Spent) {
 	for kind := range meter.requests {
 		spent.Requests[kind] = meter.requests[kind].Swap(0)
 	}
-	spent.ReadBytes, spent.WrittenBytes = meter.read.Swap(0), meter.written.Swap(0)
+	spent.WrittenBytes = meter.written.Swap(0)
+	if s.IsReadOnly() { // a server that asks for no money
+		spent.FetchedBytes = meter.read.Swap(0)
+	} else {
+		spent.ReadBytes = meter.read.Swap(0)
+	}
 	spent.Answering = time.Duration(meter.answering.Swap(0))
 	return spent
 }

@@ -25,7 +25,7 @@ var errDone = errors.New("the file was committed or aborted")
 
 // Create begins a file. It makes no request. What is written is durable when Commit returns.
 func (s *Store) Create(name string, options storage.Options) (storage.Writer, error) {
-	key, err := s.key("create", name)
+	key, err := s.target("create", name)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (w *writer) full() error {
 	if w.upload == nil {
 		w.put.Patience = w.store.patience()
 		err := w.store.request("create", w.name, func(ctx context.Context) (err error) {
-			w.upload, err = w.store.service.Begin(ctx, w.put)
+			w.upload, err = w.store.writes.Begin(ctx, w.put)
 			return err
 		})
 		if err != nil {
@@ -114,7 +114,7 @@ func (w *writer) Commit() error {
 func (w *writer) finish() error {
 	_, err := w.store.write("commit", w.put, func(ctx context.Context) (string, error) {
 		if w.upload == nil {
-			return w.store.service.Put(ctx, w.put, w.buffer)
+			return w.store.writes.Put(ctx, w.put, w.buffer)
 		}
 		return "", w.upload.Finish(ctx, w.put.CRC32C)
 	})

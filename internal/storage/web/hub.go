@@ -28,7 +28,7 @@ func hubAddress() *url.URL {
 }
 
 // NewHub returns the storage of hf://, as [New] does of https://.
-func NewHub(limits bucket.Limits, roots *x509.CertPool) bucket.ReadOnly {
+func NewHub(limits bucket.Limits, roots *x509.CertPool) *bucket.Store {
 	return bucket.NewReadOnly("hf", &hub{client: newClient(roots), commits: map[[2]string]string{}}, limits)
 }
 
