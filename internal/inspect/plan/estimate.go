@@ -91,24 +91,19 @@ type Files struct {
 }
 
 func readsOf(inputs *documents.Inputs) *Reads {
-	type kind struct {
-		format      corpus.Format
-		compression corpus.Compression
-		reference   bool
-	}
-	found := map[kind]*Files{}
+	found := map[Files]*Files{} // by what is the same of all
 	for i := range inputs.Files {
-		reference := inputs.Files[i].Reference
 		for _, file := range inputs.Files[i].All() {
-			k := kind{file.Format, file.Compression, reference}
-			if found[k] == nil {
-				found[k] = &Files{Format: k.format.String(), Reference: reference}
-				if k.compression != corpus.None {
-					found[k].Compression = k.compression.String()
-				}
+			kind := Files{Format: file.Format.String(), Reference: inputs.Files[i].Reference}
+			if file.Compression != corpus.None {
+				kind.Compression = file.Compression.String()
 			}
-			found[k].Files++
-			found[k].Bytes += file.Size
+			if found[kind] == nil {
+				of := kind
+				found[kind] = &of
+			}
+			found[kind].Files++
+			found[kind].Bytes += file.Size
 		}
 	}
 	reads := &Reads{Splits: len(inputs.Splits)}
