@@ -24,7 +24,7 @@ var sizes = map[string]int{
 	"graphs":      900,
 	"incremental": 3480,
 	"input":       19_710,
-	"inspect":     8120,
+	"inspect":     8210,
 	"job":         1960,
 	"keep":        510,
 	"lshbands":    1560,

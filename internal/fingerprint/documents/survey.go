@@ -24,6 +24,10 @@ type Seen struct {
 	Hash uint64
 	// Bytes is the length of its record.
 	Bytes int
+	// Length is the length of its text in bytes, or the number of its features.
+	Length int64
+	// Reference says that the document is of the reference corpus.
+	Reference bool
 }
 
 // Surveyed is a fingerprinted document as [Survey] shows it. Its slices are valid
@@ -111,7 +115,7 @@ func newSurveyor(f *fingerprinter, visitor Visitor, count func(*block) error) *s
 }
 
 func (s *surveyor) wants(b *block, r *Record) bool {
-	seen := Seen{hashOf(r.Content), int(r.Bytes)}
+	seen := Seen{hashOf(r.Content), int(r.Bytes), contentLength(r.Content), s.fingerprinter.files[r.File].Reference}
 	if !s.visitor.Wants(&seen) {
 		return false
 	}

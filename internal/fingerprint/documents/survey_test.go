@@ -67,7 +67,7 @@ func TestSurvey(t *testing.T) {
 	for _, d := range want.documents {
 		got := w.documents[d.ref]
 		packed := sketchblock.AppendPacked([]byte{}, got.Set)
-		if got.Digest != d.digest[0] || string(packed) != string(d.set) {
+		if got.Digest != d.digest[0] || string(packed) != string(d.set) || d.ref.File() > 0 && got.Length != int64(d.length) || got.Reference != (d.ref.File() == 0) {
 			t.Fatalf("document %v: %+v, want %+v", d.ref, got, d)
 		}
 		if digest, known := hashes[got.Hash]; known && digest != d.digest[0] {

@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -14,6 +16,7 @@ import (
 	"mirrorbeam.dev/internal/input/formats"
 	"mirrorbeam.dev/internal/input/listing"
 	"mirrorbeam.dev/internal/inspect/sample"
+	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/result/warnings"
 	"mirrorbeam.dev/internal/schema/findings"
 	"mirrorbeam.dev/internal/util/setting"
@@ -101,7 +104,18 @@ type census struct {
 	sampled, shingles, wordless, bytes atomic.Int64
 
 	mutex sync.Mutex
-	votes graphs.Votes // for hashes of texts
+	texts []text       // of the first documents that were read; all of a small corpus
+	votes graphs.Votes // for texts
+}
+
+type length struct {
+	length      int64
+	isReference bool
+}
+
+type text struct {
+	hash uint64
+	length
 }
 
 // sampledWordless bounds the distinct documents without words that are kept to count their copies.
@@ -134,16 +148,16 @@ func newCensus(shingles int, size int64) *census {
 
 // visitor returns a visitor that shows the sampled documents of its part to add.
 func (c *census) visitor(add func(d *documents.Surveyed)) documents.Visitor {
-	var hashes []uint64
+	var texts []text
 	return documents.Visitor{
 		Wants: func(seen *documents.Seen) bool {
-			hashes = append(hashes, seen.Hash)
+			texts = append(texts, text{seen.Hash, length{seen.Length, seen.Reference}})
 			return c.documents.Wants(seen.Hash) || c.copies.Wants(seen.Hash)
 		},
 		Visit: func(d *documents.Surveyed) {
 			if d == nil {
-				c.vote(hashes)
-				hashes = hashes[:0]
+				c.addTexts(texts)
+				texts = texts[:0]
 				return
 			}
 			if c.hasWords(d) && c.documents.Wants(d.Hash) {
@@ -153,12 +167,30 @@ func (c *census) visitor(add func(d *documents.Surveyed)) documents.Visitor {
 	}
 }
 
-func (c *census) vote(hashes []uint64) {
+// mostLengths is the largest number of documents for which a plan weighs all pairs.
+const mostLengths = 4 * methods.SmallCorpus
+
+func (c *census) addTexts(texts []text) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	for _, hash := range hashes {
-		c.votes.Add(hash)
+	for i := range texts {
+		c.votes.Add(texts[i].hash)
 	}
+	c.texts = append(c.texts, texts[:min(len(texts), mostLengths-len(c.texts))]...)
+}
+
+// distinctLengths returns the lengths of the texts, each once. A text is of the reference only if all documents that have it are.
+func (c *census) distinctLengths() []length {
+	texts := slices.SortedFunc(slices.Values(c.texts), func(a, b text) int { return cmp.Compare(a.hash, b.hash) })
+	var lengths []length
+	for i, t := range texts {
+		if i == 0 || t.hash != texts[i-1].hash {
+			lengths = append(lengths, t.length)
+		} else if !t.isReference {
+			lengths[len(lengths)-1].isReference = false
+		}
+	}
+	return lengths
 }
 
 // hasWords counts a document and reports whether it has words. A document without words needs nothing more.
@@ -208,6 +240,9 @@ func (c *census) facts(counts findings.Counts) Facts {
 		if facts.DocumentShare < 1 {
 			equal += float64(copies - 1)
 		}
+	}
+	if float64(len(c.texts)) == all {
+		equal = all - float64(len(c.distinctLengths())) // all are known
 	}
 	facts.Identical += equal
 	return facts

@@ -20,6 +20,29 @@ func TestHalvings(t *testing.T) {
 	}
 }
 
+// TestAllPairsAreCounted: counting by lengths gives the same as comparing each document with all others.
+func TestAllPairsAreCounted(t *testing.T) {
+	random := rand.New(rand.NewPCG(27, 28))
+	for range 100 {
+		all := make([]length, 1+random.IntN(50))
+		for i := range all {
+			all[i] = length{int64(1 + random.IntN(30)), random.IntN(4) == 0}
+		}
+		threshold := 0.05 + random.Float64()*0.95
+		candidates := 0.
+		for i, a := range all {
+			for _, b := range all[:i] {
+				if low, high := float64(min(a.length, b.length)), float64(max(a.length, b.length)); low/high >= threshold && !(a.isReference && b.isReference) {
+					candidates++
+				}
+			}
+		}
+		if got := pairsOf(all, threshold); got.Candidates != candidates {
+			t.Fatalf("%v at %g: %g pairs, want %g", all, threshold, got.Candidates, candidates)
+		}
+	}
+}
+
 // TestFrequentTexts: copies of a text that very many documents have are counted, whether the text is in the sample or not.
 func TestFrequentTexts(t *testing.T) {
 	for name, frequent := range map[string]uint64{"in the sample": 3, "not in the sample": math.MaxUint64 - 3} {
@@ -33,7 +56,7 @@ func TestFrequentTexts(t *testing.T) {
 				hash = frequent
 				copies++
 			}
-			c.vote([]uint64{hash})
+			c.addTexts([]text{{hash: hash}})
 			if c.documents.Wants(hash) {
 				c.sampled.Add(1)
 				c.documents.Add(sample.Document{Ref: docref.Ref(i), Hash: hash, Digest: hash, Set: []uint64{hash}})

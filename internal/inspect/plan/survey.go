@@ -45,24 +45,20 @@ func takeSurvey(ctx context.Context, config job.Config, options *options) (*surv
 	if err != nil {
 		return nil, failure.Explain(&config, failure.Input, err)
 	}
-	documents, share := c.documents.List()
-	if m.facts.all() <= mostWeighed {
-		m.estimates[keying{keys: methods.All}] = sample.AllPairs(documents, share, m.threshold, firstInput)
+	if m.facts.Documents+m.facts.ReferenceDocuments <= mostLengths {
+		m.estimates[keying{keys: methods.All}] = m.allPairs(c, firstInput)
 	}
-	if err := m.estimate(ctx, documents, share, firstInput, options); err != nil {
+	if err := m.estimate(ctx, config, c, firstInput, options); err != nil {
 		return nil, err
 	}
 	exact := m.estimates[keying{keys: methods.Exact}]
 	for _, similarity := range exact.Similar {
-		if similarity >= m.threshold {
+		if similarity >= config.Threshold {
 			m.facts.Pairs += exact.Weight
 		}
 	}
 	return m, nil
 }
-
-// mostWeighed is the largest number of documents for which a plan weighs all pairs.
-const mostWeighed = 4 * methods.SmallCorpus
 
 // leastSampled is the least number of sampled documents of a larger corpus: fewer are no sample.
 const leastSampled = 4
@@ -74,7 +70,7 @@ func (m *survey) read(ctx context.Context, config job.Config) (c *census, err er
 			c = newCensus(sampledShingles, min(size, limit))
 			return func() documents.Visitor {
 				return c.visitor(func(d *documents.Surveyed) {
-					c.documents.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: d.Digest, Set: d.Set})
+					c.documents.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: d.Digest, Length: d.Length, Set: d.Set})
 				})
 			}
 		})
@@ -86,12 +82,11 @@ func (m *survey) read(ctx context.Context, config job.Config) (c *census, err er
 	return c, take(0)
 }
 
-func (m *survey) estimate(
-	ctx context.Context, documents []sample.Document, share float64, firstInput docref.Ref, options *options,
-) error {
+func (m *survey) estimate(ctx context.Context, config job.Config, c *census, firstInput docref.Ref, options *options) error {
+	documents, share := c.documents.List()
 	bounds := groups.UsualBounds()
 	estimator := sample.Estimator{
-		Threshold: m.threshold, FirstInput: firstInput, OversizedPairs: float64(bounds.Group),
+		Threshold: config.Threshold, FirstInput: firstInput, OversizedPairs: float64(bounds.Group),
 		Compare: func(a, b *sample.Document) float64 {
 			shared := asmkernels.Intersect(a.Set, b.Set, 0)
 			return float64(shared) / float64(len(a.Set)+len(b.Set)-shared)
@@ -104,7 +99,7 @@ func (m *survey) estimate(
 			return float64(bounds.Limit(oversizedGroups, m.facts.Documents+m.facts.ReferenceDocuments))
 		},
 		Pivots: func(documents int) *graphs.Pivots {
-			return graphs.NewPivots(documents, m.threshold, func(n int) int { return lshbands.PrefixLength(m.threshold, n) })
+			return graphs.NewPivots(documents, config.Threshold, func(n int) int { return lshbands.PrefixLength(config.Threshold, n) })
 		},
 	}
 	return m.estimateAll(ctx, options, func(option *option, memory *sample.Memory) sample.Estimate {

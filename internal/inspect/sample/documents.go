@@ -23,6 +23,8 @@ type Document struct {
 	Hash uint64
 	// Digest is the same for documents that are identical under the measure.
 	Digest uint64
+	// Length is the length of the text in bytes.
+	Length int64
 	// Set is what keys are made of: the distinct shingle hashes in ascending order, or a fingerprint.
 	Set []uint64
 	// Copies is how many documents of the sample are identical to this one, including itself. Texts is how many

@@ -11,11 +11,11 @@ const (
 	unseenPairs = 4.74 * 4.74 / 2
 )
 
-// interval returns the ends of an interval around an estimated number of pairs, given its standard error and the share of the documents
+// Interval returns the ends of an interval around an estimated number of pairs, given its standard error and the share of the documents
 // that are in the sample. The true number is within it for nine of ten samples or more. The error of a number of pairs grows with the
 // number, so the interval is as wide in proportion to both sides. A group of many pairs may have no two documents in the sample, so
 // the upper end is never near 0.
-func interval(pairs, deviation, share float64) (low, high float64) {
+func Interval(pairs, deviation, share float64) (low, high float64) {
 	if share == 1 {
 		return pairs, pairs
 	}
@@ -40,7 +40,7 @@ func (e *Estimator) within(t *thinned, others met, oversizedGroups []oversizedGr
 }
 
 func intervalOf(t *thinned, pairs met) (low, high float64) {
-	return interval(float64(len(pairs))/(t.share*t.share), math.Sqrt(varianceOf(degreesOf(t, pairs), t.share)), t.share)
+	return Interval(float64(len(pairs))/(t.share*t.share), math.Sqrt(varianceOf(degreesOf(t, pairs), t.share)), t.share)
 }
 
 // limits returns the least and the largest number of pairs that the limit of oversized groups may be if all oversized groups are larger or smaller than

@@ -283,31 +283,3 @@ func TestDenseGroupComesToPivots(t *testing.T) {
 func appendRecords(records []candidates.Record, d *Document) []candidates.Record {
 	return candidates.AppendHashed(records, candidates.Record{Ref: d.Ref, Digest: digest.Digest{d.Digest}, Size: uint32(len(d.Set))}, d.Set)
 }
-
-// TestAllPairs: all pairs of a sample are counted as by comparing each document with all others.
-func TestAllPairs(t *testing.T) {
-	random := rand.New(rand.NewPCG(27, 28))
-	const firstInput = 20
-	for range 100 {
-		all := make([]Document, 1+random.IntN(50))
-		for i := range all {
-			all[i] = Document{Ref: docref.Ref(random.IntN(80)), Set: make([]uint64, 1+random.IntN(30))}
-		}
-		threshold := 0.05 + random.Float64()*0.95
-		candidates := 0.
-		for i, a := range all {
-			for _, b := range all[:i] {
-				low, high := float64(min(len(a.Set), len(b.Set))), float64(max(len(a.Set), len(b.Set)))
-				if low/high >= threshold && max(a.Ref, b.Ref) >= firstInput {
-					candidates++
-				}
-			}
-		}
-		if got := AllPairs(all, 1, threshold, firstInput); got.Candidates != candidates || got.Error != 0 || got.High != candidates {
-			t.Fatalf("%v at %g: %+v, want %g", all, threshold, got, candidates)
-		}
-		if got := AllPairs(all, 0.5, threshold, firstInput); got.Candidates != 4*candidates || got.Low > got.Candidates || got.High <= got.Candidates {
-			t.Fatalf("half of the corpus, %v at %g: %+v, want %g", all, threshold, got, 4*candidates)
-		}
-	}
-}
