@@ -3,6 +3,7 @@ package storage
 import (
 	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,7 +19,6 @@ const (
 	randomAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567" // alphabet of rand.Text
 )
 
-// unfinishedName returns a name for a file until it is committed.
 func unfinishedName(path string) string {
 	return path + "-" + rand.Text()[:randomLength] + unfinished
 }
@@ -45,7 +45,6 @@ func RemoveUnfinished(folder string) error {
 	return err
 }
 
-// localWriter is an unfinished file of the local disk.
 type localWriter struct {
 	path    string
 	options Options
@@ -53,15 +52,7 @@ type localWriter struct {
 }
 
 // Create makes an unfinished file next to the final one.
-func (s Local) Create(path string, options Options) (Writer, error) {
-	w, err := s.create(path, options)
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
-}
-
-func (Local) create(path string, options Options) (*localWriter, error) {
+func (Local) Create(path string, options Options) (Writer, error) {
 	file, err := os.OpenFile(unfinishedName(path), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return nil, naming(path, err)
@@ -77,9 +68,14 @@ func naming(path string, err error) error {
 	return err
 }
 
-// Write appends to the file.
 func (w *localWriter) Write(b []byte) (int, error) {
 	n, err := w.file.Write(b)
+	return n, naming(w.path, err)
+}
+
+// ReadFrom copies by the system's own means, if there are any.
+func (w *localWriter) ReadFrom(r io.Reader) (int64, error) {
+	n, err := w.file.ReadFrom(r)
 	return n, naming(w.path, err)
 }
 
@@ -115,7 +111,6 @@ func (w *localWriter) rename(from string) error {
 	return err
 }
 
-// Abort removes the file.
 func (w *localWriter) Abort() {
 	if w.file != nil {
 		w.file.Close()

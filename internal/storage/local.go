@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Local is the storage of the local disk. Names are paths. It implements [Releaser], [Mapper] and [Meter].
+// Local is the storage of the local disk. Names are paths.
 type Local struct{}
 
 // List yields the regular files below a folder. It follows no symbolic links.
@@ -85,7 +85,6 @@ func IdentityOf(info fs.FileInfo) Identity {
 	return Identity{Device: uint64(stat.Dev), Inode: stat.Ino}
 }
 
-// Open opens a regular file.
 func (Local) Open(path string) (File, error) {
 	file, err := OpenRegular(path)
 	if err != nil {
@@ -111,7 +110,6 @@ func (f localFile) ReadRanges(ranges []Range) iter.Seq2[int, error] {
 	}
 }
 
-// From returns a stream with an offset of its own.
 func (f localFile) From(offset int64) io.ReadCloser {
 	return io.NopCloser(io.NewSectionReader(f.File, offset, math.MaxInt64-offset))
 }
@@ -125,25 +123,23 @@ func (f localFile) Stat() (Info, error) {
 	return infoOf(f.Name(), info), nil
 }
 
-// Copy copies a file by the system's own means, if there are any.
 func (s Local) Copy(from, to string) error {
 	source, err := OpenRegular(from)
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	w, err := s.create(to, Options{})
+	w, err := s.Create(to, Options{})
 	if err != nil {
 		return err
 	}
 	defer w.Abort()
-	if _, err := io.Copy(w.file, source); err != nil {
+	if _, err := io.Copy(w, source); err != nil {
 		return &fs.PathError{Op: "copy", Path: to, Err: err}
 	}
 	return w.Commit()
 }
 
-// Remove removes a file.
 func (Local) Remove(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -151,8 +147,12 @@ func (Local) Remove(path string) error {
 	return nil
 }
 
-// Release punches holes into a file.
-func (Local) Release(path string, stretches []Stretch) {
+// Release gives back the space of stretches of a file of the local disk, by holes. Afterwards only the length of the
+// file matters, which stays the same. Nothing happens elsewhere, or if the disk cannot do it.
+func Release(path string, stretches []Stretch) {
+	if Scheme(path) != "" {
+		return
+	}
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return
@@ -163,9 +163,17 @@ func (Local) Release(path string, stretches []Stretch) {
 	}
 }
 
-// Map maps a file into memory.
-func (Local) Map(path string) (Mapping, error) {
-	file, err := OpenRegular(path)
+// Map returns the content of a file as memory, to which nobody may write. It maps a file of the local disk, and reads
+// another one. An empty file is an error.
+func Map(name string) (Mapping, error) {
+	if Scheme(name) != "" {
+		content, err := ReadFile(name)
+		if err == nil && len(content) == 0 {
+			err = errEmpty
+		}
+		return Mapping{Bytes: content}, err
+	}
+	file, err := OpenRegular(name)
 	if err != nil {
 		return Mapping{}, err
 	}
@@ -179,14 +187,14 @@ func (Local) Map(path string) (Mapping, error) {
 	}
 	mapped, err := syscall.Mmap(int(file.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_SHARED)
 	if err != nil {
-		return Mapping{}, &fs.PathError{Op: "map into memory", Path: path, Err: err}
+		return Mapping{}, &fs.PathError{Op: "map into memory", Path: name, Err: err}
 	}
-	return NewMapping(mapped, syscall.Munmap), nil
+	return Mapping{mapped, true}, nil
 }
 
-// Used returns the space that the files of a folder take on the disk. A hole takes none. Files in subfolders
-// do not count.
-func (Local) Used(folder string) int64 {
+// usedOnDisk returns the space that the files of a folder take on the disk, those that are being written too. A hole
+// takes none. Files in subfolders do not count.
+func usedOnDisk(folder string) int64 {
 	const blockBytes = 512 // the unit of the system, whatever the block size of the file system
 	used := int64(0)
 	entries, _ := os.ReadDir(folder)
@@ -247,7 +255,6 @@ func hasName(file *os.File) bool {
 	return err == nil && os.SameFile(held, named)
 }
 
-// localLease is a file whose lock is held.
 type localLease struct{ *os.File }
 
 // Lease locks a file, and makes it first if there is none.
@@ -327,7 +334,6 @@ type IrregularError struct {
 	Mode fs.FileMode
 }
 
-// Error says what has the name.
 func (e *IrregularError) Error() string {
 	kind := "a device"
 	switch {

@@ -11,7 +11,6 @@ import (
 	"sync"
 )
 
-// registered are the storages by scheme.
 var registered = struct {
 	sync.RWMutex
 	storages map[string]Storage
@@ -55,8 +54,8 @@ func Of(name string) (Storage, error) {
 // IsReadOnly reports whether a name is of a storage to which nothing can be written.
 func IsReadOnly(name string) bool {
 	s, err := Of(name)
-	_, is := s.(ReadOnly)
-	return err == nil && is
+	asked, can := s.(ReadOnly)
+	return err == nil && can && asked.IsReadOnly()
 }
 
 // Scheme returns the part of a name before ://, or "" for a local path.
@@ -77,7 +76,6 @@ func WithoutQuery(name string) string {
 	return name
 }
 
-// Join returns the name of an item in a folder.
 func Join(folder, name string) string {
 	if Scheme(folder) == "" {
 		return filepath.Join(folder, name)
@@ -126,7 +124,6 @@ func Contains(folder, name string) bool {
 	return strings.HasPrefix(name+"/", strings.TrimRight(folder, "/")+"/")
 }
 
-// Stat describes a file of any storage.
 func Stat(name string) (Info, error) {
 	s, err := Of(name)
 	if err != nil {
@@ -135,7 +132,6 @@ func Stat(name string) (Info, error) {
 	return s.Stat(name)
 }
 
-// Open opens a file of any storage.
 func Open(name string) (File, error) {
 	s, err := Of(name)
 	if err != nil {
@@ -169,10 +165,8 @@ func Reopen(info Info) (File, error) {
 	return file, nil
 }
 
-// Create begins a file of any storage.
 func Create(name string) (Writer, error) { return CreateWith(name, Options{}) }
 
-// CreateWith begins a file of any storage, with options.
 func CreateWith(name string, options Options) (Writer, error) {
 	s, err := Of(name)
 	if err != nil {
@@ -210,7 +204,6 @@ func RemoveFolder(name string) error {
 	return nil
 }
 
-// ReadFile returns the content of a file of any storage.
 func ReadFile(name string) ([]byte, error) {
 	file, err := Open(name)
 	if err != nil {
@@ -247,7 +240,6 @@ func ReadBeginning(name string, n int) ([]byte, error) {
 // WriteFile makes a file of any storage in one step. It has the whole content, or there is no file.
 func WriteFile(name string, content []byte) error { return WriteFileWith(name, content, Options{}) }
 
-// WriteFileWith does what WriteFile does, with options.
 func WriteFileWith(name string, content []byte, options Options) error {
 	w, err := CreateWith(name, options)
 	if err != nil {
@@ -260,40 +252,14 @@ func WriteFileWith(name string, content []byte, options Options) error {
 	return w.Commit()
 }
 
-// Release gives back the space of stretches of a file, if its storage can do that.
-func Release(name string, stretches []Stretch) {
-	if s, err := Of(name); err == nil {
-		if releaser, can := s.(Releaser); can {
-			releaser.Release(name, stretches)
-		}
-	}
-}
-
-// Map returns the content of a file as memory. If its storage cannot map the file, Map reads it. An empty file is an
-// error.
-func Map(name string) (Mapping, error) {
-	s, err := Of(name)
-	if err != nil {
-		return Mapping{}, err
-	}
-	if mapper, can := s.(Mapper); can {
-		return mapper.Map(name)
-	}
-	content, err := ReadFile(name)
-	if err == nil && len(content) == 0 {
-		err = errEmpty
-	}
-	return NewMapping(content, nil), err
-}
-
 // Used returns the bytes that the files of a folder take. Files of unknown size count as nothing.
 func Used(folder string) int64 {
 	s, err := Of(folder)
 	if err != nil {
 		return 0
 	}
-	if meter, can := s.(Meter); can {
-		return meter.Used(folder)
+	if s == (Local{}) {
+		return usedOnDisk(folder)
 	}
 	sum := int64(0)
 	for info, err := range s.List(folder) {

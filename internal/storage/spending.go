@@ -5,7 +5,6 @@ import "time"
 // Kind is a kind of request to a storage behind a network.
 type Kind int
 
-// The kinds of requests.
 const (
 	Listing Kind = iota
 	Describing
@@ -26,12 +25,10 @@ var (
 	prices    = [kinds]float64{0.005, 0.0004, 0.0004, 0.005, 0.005, 0, 0}
 )
 
-// Kinds returns all kinds of requests.
 func Kinds() []Kind {
 	return []Kind{Listing, Describing, Reading, Writing, Copying, Removing, Fetching}
 }
 
-// String returns the name of the kind.
 func (k Kind) String() string { return kindNames[k] }
 
 // Dollars returns the list price of a number of requests.
@@ -49,7 +46,6 @@ type Spent struct {
 	Answering time.Duration
 }
 
-// Add adds other counts.
 func (s *Spent) Add(other Spent) {
 	for kind := range s.Requests {
 		s.Requests[kind] += other.Requests[kind]

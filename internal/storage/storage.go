@@ -32,8 +32,9 @@
 //   - Any number of goroutines may use a Storage, and read from one File. A Writer, and
 //     a stream of a File, belong to one goroutine.
 //
-// [Releaser], [Mapper], [Meter], [Reopener], [GenerationRemover], [Waiter] and [Spender] are optional. A storage implements those that
-// it is good at. Callers use [Release], [Map], [Used], [Reopen] and [RemoveGeneration], which work with every storage.
+// [Reopener], [GenerationRemover], [ReadOnly], [Waiter] and [Spender] are optional. A storage implements those that it is good at.
+// Callers use [Reopen] and [RemoveGeneration], which work with every storage. So do [Release], [Map] and [Used], which
+// only the local disk does in a way of its own.
 //
 // The package storagetest has the test that every implementation has to pass. It also has a storage in memory
 // that fails wherever a test wants.
@@ -50,6 +51,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"syscall"
 )
 
 // Storage keeps whole files under names.
@@ -80,7 +82,6 @@ type Storage interface {
 	Lease(name, holder string) (Lease, error)
 }
 
-// Info describes a file.
 type Info struct {
 	// Name is the whole name, as Open takes it.
 	Name string
@@ -135,7 +136,6 @@ type Range struct {
 	Bytes []byte
 }
 
-// Writer writes one file.
 type Writer interface {
 	// Write appends to the file. After an error the file can only be aborted.
 	io.Writer
@@ -163,7 +163,6 @@ type HeldError struct {
 	Name, Holder string
 }
 
-// Error names the lease and its holder.
 func (e *HeldError) Error() string {
 	if e.Holder == "" {
 		return e.Name + " is held by somebody else"
@@ -171,45 +170,22 @@ func (e *HeldError) Error() string {
 	return e.Name + " is held by " + e.Holder
 }
 
-// Releaser is a Storage that can give back the space of a part of a file.
-type Releaser interface {
-	// Release gives up the content of stretches of a file. Afterwards only the length of the file matters,
-	// which stays the same. Nothing happens if the storage cannot do it.
-	Release(name string, stretches []Stretch)
-}
-
 // Stretch is a part of a file.
 type Stretch struct{ Offset, Length int64 }
-
-// Mapper is a Storage that can map files into memory, without reading them.
-type Mapper interface {
-	// Map maps a file that is not empty. Nobody may write to the bytes.
-	Map(name string) (Mapping, error)
-}
 
 // Mapping is the content of a file in memory.
 type Mapping struct {
 	// Bytes are valid until Close.
 	Bytes []byte
 
-	unmap func([]byte) error
+	isMapped bool
 }
 
-// NewMapping returns a mapping. Close gives it back by calling unmap, unless that is nil.
-func NewMapping(content []byte, unmap func([]byte) error) Mapping { return Mapping{content, unmap} }
-
-// Close gives the memory back.
 func (m Mapping) Close() error {
-	if m.unmap == nil {
+	if !m.isMapped {
 		return nil
 	}
-	return m.unmap(m.Bytes)
-}
-
-// Meter is a Storage that knows the space that files take, if that is not the sum of their sizes.
-type Meter interface {
-	// Used returns the bytes that the files of a folder take, including files that are being written.
-	Used(folder string) int64
+	return syscall.Munmap(m.Bytes)
 }
 
 // Reopener is a Storage that can open a file which is already described without asking for it. In a bucket that saves a
@@ -235,10 +211,10 @@ func RemoveGeneration(s Storage, name, generation string) error {
 	return s.Remove(name)
 }
 
-// ReadOnly is a Storage to which nothing can be written.
+// ReadOnly is a Storage to which nothing may be writable.
 type ReadOnly interface {
-	// IsReadOnly only tells such a storage from others.
-	IsReadOnly()
+	// IsReadOnly reports whether nothing can be written.
+	IsReadOnly() bool
 }
 
 // ErrChanged is the cause of a read that fails because the file is another one than when it was opened or described.
@@ -247,7 +223,6 @@ var ErrChanged = errors.New("the file was replaced or removed after it was opene
 // ErrDamaged is the cause of a read that fails because of a check sum.
 var ErrDamaged = errors.New("the bytes that arrived differ from the bytes that were written")
 
-// errEmpty says that there is nothing to map.
 var errEmpty = errors.New("the file is empty")
 
 // DamagedError says that a file is not what this program has written.
@@ -259,8 +234,6 @@ type DamagedError struct {
 	Err  error
 }
 
-// Error says what is wrong with the file.
 func (e *DamagedError) Error() string { return e.Op + " " + e.Path + ": " + e.Err.Error() }
 
-// Unwrap returns what is wrong.
 func (e *DamagedError) Unwrap() error { return e.Err }

@@ -18,7 +18,6 @@ type Waiting struct {
 	Tell func(Wait)
 }
 
-// Wait is an operation that waits.
 type Wait struct {
 	// Op and Name are the operation and its file or folder.
 	Op, Name string
@@ -26,18 +25,6 @@ type Wait struct {
 	Err error
 	// Left is how long the operation goes on if it makes no progress.
 	Left time.Duration
-}
-
-// with returns the waiting with the fields that other sets.
-func (w Waiting) with(other Waiting) Waiting {
-	if other.End != nil {
-		w.End = other.End
-	}
-	if other.Tell != nil {
-		w.Tell = other.Tell
-	}
-	w.Patience = cmp.Or(other.Patience, w.Patience)
-	return w
 }
 
 // Waiter is a Storage behind a network.
@@ -50,10 +37,17 @@ type Waiter interface {
 func SetWaiting(w Waiting) {
 	registered.Lock()
 	defer registered.Unlock()
-	registered.waiting = registered.waiting.with(w)
+	said := &registered.waiting
+	if w.End != nil {
+		said.End = w.End
+	}
+	if w.Tell != nil {
+		said.Tell = w.Tell
+	}
+	said.Patience = cmp.Or(w.Patience, said.Patience)
 	for _, s := range registered.storages {
 		if waiter, is := s.(Waiter); is {
-			waiter.SetWaiting(registered.waiting)
+			waiter.SetWaiting(*said)
 		}
 	}
 }

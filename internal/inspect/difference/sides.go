@@ -18,14 +18,12 @@ const (
 	mostPassages = 24
 )
 
-// Texts are two texts side by side.
 type Texts struct {
 	A, B Side
 	// Passages are what both texts have, in the order of the first text.
 	Passages []Passage
 }
 
-// Side is one of two texts.
 type Side struct {
 	Pieces []Piece
 	// Cut says that the text goes on before or after the pieces.
@@ -89,7 +87,6 @@ func sequenceOf(sequencer *sketch.Sequencer, text string) sketch.Sequence {
 	}
 }
 
-// stretch is a part of a text, from one byte to before another.
 type stretch struct{ from, to int }
 
 // common returns the parts of a text that are in shingles of the other one, in their order.

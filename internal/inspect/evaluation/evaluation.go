@@ -1,5 +1,5 @@
-// Package evaluation measures how well near-duplicates that were found agree
-// with known ones: pair by pair ([Judge]) and cluster by cluster ([Compare]).
+// Package evaluation measures how well near-duplicates that were found agree with known ones: pair by pair ([Judge])
+// and cluster by cluster ([Compare]).
 //
 // [Documents] gives numbers to the names of documents.
 package evaluation
@@ -16,8 +16,7 @@ import (
 	"mirrorbeam.dev/internal/util/quoting"
 )
 
-// Score is how much of what was found is true and how much of what is true was
-// found, each from 0 to 1.
+// Score is how much of what was found is true and how much of what is true was found, each from 0 to 1.
 type Score struct {
 	Precision float64 `json:"precision"`
 	Recall    float64 `json:"recall"`
@@ -33,8 +32,7 @@ func newScore(precision, recall float64) Score {
 	return s
 }
 
-// share returns part/whole, 1 where there is nothing: of no pairs none is wrong
-// and none was missed.
+// share returns part/whole, 1 where there is nothing: of no pairs none is wrong and none was missed.
 func share(part, whole int64) float64 {
 	if whole == 0 {
 		return 1
@@ -45,38 +43,33 @@ func share(part, whole int64) float64 {
 // Document is the number of a document, from 0.
 type Document uint32
 
-// Documents gives numbers to the names of documents, from 0 in the order in
-// which they come. The zero value is not usable: see [NewDocuments].
+// Documents gives numbers to the names of documents, from 0 in the order in which they come. The zero value is not
+// usable: see [NewDocuments].
 type Documents struct {
 	numbers map[string]Document
 	names   []string
 }
 
-// NewDocuments returns no documents.
 func NewDocuments() *Documents { return &Documents{numbers: map[string]Document{}} }
 
-// Add returns the number of a document, a new one where the name is new. Like [graphs.Numbering.Add] it panics if there is no
-// number for it: 2^32 names fill hundreds of gigabytes first.
+// Add returns the number of a document, a new one where the name is new. Like [graphs.Numbering.Add] it panics if there
+// is no number for it: 2^32 names fill hundreds of gigabytes first.
 func (d *Documents) Add(name string) Document {
-	if number, known := d.numbers[string(name)]; known {
-		return number
+	number, known := d.numbers[name]
+	if !known {
+		number = graphs.Next[Document](len(d.names))
+		d.numbers[name], d.names = number, append(d.names, name)
 	}
-	number, kept := graphs.Next[Document](len(d.names)), string(name)
-	d.numbers[kept] = number
-	d.names = append(d.names, kept)
 	return number
 }
 
-// Find returns the number of a document, if it has one.
 func (d *Documents) Find(name string) (number Document, found bool) {
-	number, found = d.numbers[string(name)]
+	number, found = d.numbers[name]
 	return number, found
 }
 
-// Name returns the name of a document.
 func (d *Documents) Name(number Document) string { return d.names[number] }
 
-// Len returns how many documents have numbers.
 func (d *Documents) Len() int { return len(d.names) }
 
 // Pair is two documents, the one with the smaller number first.
@@ -86,9 +79,8 @@ type Pair struct {
 	Similarity float64
 }
 
-// Components joins the documents of each pair, directly and through others, of n
-// documents in all, and returns for each the smallest number among those that it
-// is joined to.
+// Components joins the documents of each pair, directly and through others, of n documents in all, and returns for each
+// the smallest number among those that it is joined to.
 func Components(n int, pairs []Pair) graphs.Forest[Document] {
 	forest := graphs.NewForest[Document](n)
 	for _, pair := range pairs {
@@ -98,10 +90,9 @@ func Components(n int, pairs []Pair) graphs.Forest[Document] {
 	return forest
 }
 
-// Truth is what is known of some documents.
 type Truth struct {
-	// Documents is how many it names, also on lines that do not count.
-	// Their numbers come first where the truth is read first.
+	// Documents is how many it names, also on lines that do not count. Their numbers come first where the truth is read
+	// first.
 	Documents int
 	// Pairs are the near-duplicates, each once, in the order of the file.
 	Pairs []Pair
@@ -109,16 +100,13 @@ type Truth struct {
 	Below int64
 }
 
-// ReadTruth reads a truth file: a line for each pair, two names of documents and
-// perhaps their similarity, with tabs between them. What is in further
-// fields, empty lines and those that start with # are left out. A line with a
-// similarity below the threshold says that its pair is none. A pair that occurs
-// more than once, either way round, is one, of the largest of its
-// similarities. The names are bytes: they are taken for what rows of results call
-// these documents, see [quoting.AppendText].
+// ReadTruth reads a truth file: a line for each pair, two names of documents and perhaps their similarity, with tabs
+// between them. What is in further fields, empty lines and those that start with # are left out. A line with a
+// similarity below the threshold says that its pair is none. A pair that occurs more than once, either way round, is
+// one, of the largest of its similarities. The names are bytes: they are taken for what rows of results call these
+// documents, see [quoting.AppendText].
 //
-// Documents get their numbers from documents. Errors name the file as given and
-// the line.
+// Documents get their numbers from documents. Errors name the file as given and the line.
 func ReadTruth(file string, lines iter.Seq2[[]byte, error], threshold float64, documents *Documents) (*Truth, error) {
 	truth := &Truth{}
 	var known graphs.Numbering[uint32]
@@ -159,8 +147,7 @@ func newPair(a, b Document, similarity float64) Pair {
 // key makes one number of two; which comes first counts.
 func key(a, b Document) uint64 { return uint64(a)<<32 | uint64(b) }
 
-// parseLine takes a line of a truth file apart. The similarity is not a number
-// where the line has none.
+// parseLine takes a line of a truth file apart. The similarity is not a number where the line has none.
 func parseLine(line []byte) (a, b []byte, similarity float64, err error) {
 	a, rest, found := bytes.Cut(line, []byte{'\t'})
 	if !found {

@@ -6,30 +6,26 @@ import (
 	"mirrorbeam.dev/internal/graphs"
 )
 
-// PairCounts says how listed pairs meet the true ones.
 type PairCounts struct {
-	// True pairs of documents, and how many of them were found: both are in one
-	// class of identical documents, or a listed pair joins their classes.
+	// True pairs of documents, and how many of them were found: both are in one class of identical documents, or a
+	// listed pair joins their classes.
 	True  int64 `json:"true"`
 	Found int64 `json:"found"`
-	// Listed pairs, of classes of identical documents, and those which join no
-	// true pair.
+	// Listed pairs, of classes of identical documents, and those which join no true pair.
 	Listed int64 `json:"listed"`
 	Wrong  int64 `json:"wrong"`
-	// Unknown are wrong pairs with a document that the truth does not name,
-	// or both.
+	// Unknown are wrong pairs with a document that the truth does not name, or both.
 	Unknown int64 `json:"unknown"`
 }
 
-// Score returns recall, found of the true pairs, and precision, listed pairs
-// that are not wrong of all listed; either is 1 where there is no pair.
+// Score returns recall, found of the true pairs, and precision, listed pairs that are not wrong of all listed; either
+// is 1 where there is no pair.
 func (c PairCounts) Score() Score {
 	return newScore(share(c.Listed-c.Wrong, c.Listed), share(c.Found, c.True))
 }
 
-// Judge compares listed pairs with true ones. Where documents are identical only
-// one of them needs to be in a listed pair; it stands for its class. It takes
-// memory for the truth and the classes, none for the listed pairs.
+// Judge compares listed pairs with true ones. Where documents are identical only one of them needs to be in a listed
+// pair; it stands for its class. It takes memory for the truth and the classes, none for the listed pairs.
 type Judge struct {
 	truth   *Truth
 	classes graphs.Forest[Document]
@@ -39,8 +35,8 @@ type Judge struct {
 	seen    PairCounts               // Listed, Wrong and Unknown so far
 }
 
-// NewJudge returns a judge. The classes of identical documents are as
-// [Components] gives them, for all documents of the truth and any others.
+// NewJudge returns a judge. The classes of identical documents are as [Components] gives them, for all documents of the
+// truth and any others.
 func NewJudge(truth *Truth, classes graphs.Forest[Document]) *Judge {
 	j := &Judge{truth: truth, classes: classes, isNamed: make([]bool, len(classes))}
 	for document := range truth.Documents {
@@ -58,9 +54,8 @@ func (j *Judge) classKey(a, b Document) uint64 {
 	return key(min(a, b), max(a, b))
 }
 
-// See takes in a listed pair and reports whether it is true. The pairs of two
-// classes shall be listed once; only of right ones is a second not counted.
-// Identical documents make no listed pair.
+// See takes in a listed pair and reports whether it is true. The pairs of two classes shall be listed once; only of
+// right ones is a second not counted. Identical documents make no listed pair.
 func (j *Judge) See(a, b Document) bool {
 	at, known := j.known.Find(j.classKey(a, b))
 	if !known {
@@ -78,16 +73,14 @@ func (j *Judge) See(a, b Document) bool {
 	return true
 }
 
-// SeeUnknown takes in a listed pair one of whose documents has no number, so
-// that it is not true.
+// SeeUnknown takes in a listed pair one of whose documents has no number, so that it is not true.
 func (j *Judge) SeeUnknown() {
 	j.seen.Listed++
 	j.seen.Wrong++
 	j.seen.Unknown++
 }
 
-// IsFound reports whether a true pair is found, after all listed pairs were
-// seen.
+// IsFound reports whether a true pair is found, after all listed pairs were seen.
 func (j *Judge) IsFound(pair Pair) bool {
 	if j.classes[pair.A] == j.classes[pair.B] {
 		return true
@@ -108,8 +101,7 @@ func (j *Judge) Counts() PairCounts {
 	return counts
 }
 
-// JudgeClusters counts as listed every pair of documents that share a cluster.
-// Labels are as for [Compare].
+// JudgeClusters counts as listed every pair of documents that share a cluster. Labels are as for [Compare].
 func JudgeClusters(truth *Truth, clusters []Document) PairCounts {
 	counts := PairCounts{True: int64(len(truth.Pairs))}
 	for _, pair := range truth.Pairs {
@@ -133,12 +125,10 @@ type Worst[T any] struct {
 	compare func(a, b T) int
 }
 
-// NewWorst returns a list that keeps at most limit items.
 func NewWorst[T any](limit int, compare func(a, b T) int) *Worst[T] {
 	return &Worst[T]{limit: limit, compare: compare}
 }
 
-// Offer takes in an item if it is among the first.
 func (w *Worst[T]) Offer(item T) {
 	full := len(w.Items) == w.limit
 	if w.limit == 0 || full && w.compare(item, w.Items[len(w.Items)-1]) >= 0 {
@@ -151,36 +141,29 @@ func (w *Worst[T]) Offer(item T) {
 	w.Items = slices.Insert(w.Items, at, item)
 }
 
-// Agreement says how alike two partitions of the same documents are: the true
-// one and the one that was found.
+// Agreement says how alike two partitions of the same documents are: the true one and the one that was found.
 type Agreement struct {
 	// Documents that were compared.
 	Documents int64 `json:"documents"`
-	// Pairwise is the score of the pairs of documents that share a cluster: of
-	// those found together, the share that belong together, and the other way
-	// round; either is 1 where there is no such pair.
+	// Pairwise is the score of the pairs of documents that share a cluster: of those found together, the share that
+	// belong together, and the other way round; either is 1 where there is no such pair.
 	Pairwise Score `json:"pairwise"`
-	// BCubed is B-cubed by Bagga and Baldwin (Algorithms for scoring coreference
-	// chains, LREC 1998), all documents of equal weight: precision is the mean
-	// over documents of the share of a document's found cluster that is of its
-	// true cluster, recall the mean of the share of its true cluster that is in its
-	// found one. Each document is in both. Amigó et al. (A comparison of extrinsic
-	// clustering evaluation metrics based on formal constraints, Information
+	// BCubed is B-cubed by Bagga and Baldwin (Algorithms for scoring coreference chains, LREC 1998), all documents of
+	// equal weight: precision is the mean over documents of the share of a document's found cluster that is of its true
+	// cluster, recall the mean of the share of its true cluster that is in its found one. Each document is in both.
+	// Amigó et al. (A comparison of extrinsic clustering evaluation metrics based on formal constraints, Information
 	// Retrieval 12, 2009) show which demands on such a measure it meets.
 	BCubed Score `json:"bcubed"`
-	// BCubedClustered is the same mean over the documents that are not alone in
-	// both partitions; those that are score 1 and make up most of a corpus. 1
-	// where all are alone.
+	// BCubedClustered is the same mean over the documents that are not alone in both partitions; those that are score 1
+	// and make up most of a corpus. 1 where all are alone.
 	BCubedClustered Score `json:"bcubed_clustered"`
-	// AdjustedRand is the adjusted Rand index by Hubert and Arabie (Comparing
-	// partitions, Journal of Classification 2, 1985): 1 for equal partitions, 0 on
-	// average for random ones with clusters of the same sizes, below 0 for worse.
+	// AdjustedRand is the adjusted Rand index by Hubert and Arabie (Comparing partitions, Journal of Classification 2,
+	// 1985): 1 for equal partitions, 0 on average for random ones with clusters of the same sizes, below 0 for worse.
 	AdjustedRand float64 `json:"adjusted_rand"`
 }
 
-// Compare compares two partitions. Each has a label for every document that all
-// of its cluster share: the number of one of them. To these come documents that
-// are alone in both.
+// Compare compares two partitions. Each has a label for every document that all of its cluster share: the number of one
+// of them. To these come documents that are alone in both.
 func Compare(truth, found []Document, alone int64) Agreement {
 	trueSizes, foundSizes := sizes(truth), sizes(found)
 	var overlaps graphs.Numbering[uint32] // of a true and a found cluster
@@ -218,8 +201,8 @@ func Compare(truth, found []Document, alone int64) Agreement {
 	}
 }
 
-// adjustedRand is the index of Hubert and Arabie, their equation 5, of the pairs
-// together in both partitions, in each, and of all pairs.
+// adjustedRand is the index of Hubert and Arabie, their equation 5, of the pairs together in both partitions, in each,
+// and of all pairs.
 func adjustedRand(together, inTruth, inFound, all float64) float64 {
 	if inTruth == inFound && (inTruth == 0 || inTruth == all) {
 		return 1 // both have all documents alone, or all in one cluster
@@ -247,7 +230,6 @@ func sizes(labels []Document) []int64 {
 	return counts
 }
 
-// pairsOf returns how many pairs n documents make.
 func pairsOf(n int64) int64 { return n * (n - 1) / 2 }
 
 func sumPairs(sizes []int64) int64 {

@@ -10,6 +10,7 @@ import (
 
 	"mirrorbeam.dev/internal/inspect/difference"
 	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/util/quoting"
@@ -41,7 +42,6 @@ type Explanation struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Document is one of the two documents.
 type Document struct {
 	// Given is what the user calls it. ID and Ref are its own names, empty where they are not known.
 	Given string `json:"given"`
@@ -80,7 +80,6 @@ func (d *Document) Name() string {
 	return d.Given
 }
 
-// Options are the choices of an explanation.
 type Options struct {
 	// NoInput leaves the input of the run alone. Then only the results tell.
 	NoInput bool
@@ -90,7 +89,12 @@ type explainer struct {
 	Explanation
 	folder  *finished.Folder
 	config  *job.Config
+	method  *methods.Method
+	scorer  methods.Scorer
 	options Options
+	// leavesIgnored and leavesCommon say which shingles the run leaves out: those of base texts, and common ones.
+	leavesIgnored, leavesCommon bool
+
 	a, b    *text // what the input has, nil if it was not read
 	members members
 	scanned bool // all rows of pairs have been seen
@@ -100,7 +104,7 @@ type explainer struct {
 // the files of the input that hold the two. If the rows do not say which files these are, it reads the whole input. It is an
 // error if there is no such document, or if several have an id or a URL.
 func Explain(ctx context.Context, f *finished.Folder, a, b string, options Options) (*Explanation, error) {
-	x := &explainer{folder: f, config: &f.Summary.Config, options: options}
+	x := newExplainer(f, options)
 	x.Folder, x.A.Given, x.B.Given, x.Reasons = f.Path, rowName(a), rowName(b), []string{}
 	if x.A.Given == x.B.Given {
 		return nil, setting.Errorf("%s is one document: name two", a)
@@ -118,10 +122,18 @@ func Explain(ctx context.Context, f *finished.Folder, a, b string, options Optio
 	return &x.Explanation, nil
 }
 
+func newExplainer(f *finished.Folder, options Options) *explainer {
+	c := &f.Summary.Config
+	x := &explainer{folder: f, config: c, options: options, scorer: c.Scorer()}
+	x.method, _ = methods.Of(c.Method())
+	x.leavesIgnored, x.leavesCommon = len(c.Ignore) > 0, !c.CommonLaw().IsOff()
+	return x
+}
+
 func (x *explainer) judge() {
 	is := false
 	switch {
-	case !x.config.Scorer().HasClusters:
+	case !x.scorer.HasClusters:
 		return
 	case x.folder.Has(output.Clusters):
 		is = x.A.Cluster != "" && x.A.Cluster == x.B.Cluster
@@ -175,7 +187,6 @@ func (x *explainer) findRows(ctx context.Context) error {
 	return nil
 }
 
-// mostNamed is how many documents of one id a message names.
 const mostNamed = 5
 
 func (x *explainer) findTexts(ctx context.Context) error {
@@ -183,7 +194,7 @@ func (x *explainer) findTexts(ctx context.Context) error {
 		x.note("The input was not read.")
 		return nil
 	}
-	reader, err := newReader(x.folder)
+	reader, err := x.newReader()
 	if err != nil {
 		x.note("The texts cannot be measured: %s", setting.Text(err, setting.Flag))
 		return nil
@@ -244,7 +255,6 @@ type namesakes struct {
 	named, byURLs []output.Member
 }
 
-// add adds a document if it has the name.
 func (n *namesakes) add(m output.Member) {
 	switch n.given {
 	case m.ID, m.Ref:
@@ -296,7 +306,6 @@ func (x *explainer) missing(ctx context.Context, d *Document) error {
 	return fmt.Errorf("no document of the input of the run is called %s: give its id, its ref, path:position, or the URL of a page of a web archive", d.Given)
 }
 
-// take takes over what the input says of the document.
 func (d *Document) take(t *text) {
 	d.URL, d.Date = t.url, t.date
 	d.Ref, d.Bytes, d.Words, d.Shingles, d.LeftOut, d.Reference = t.ref, t.bytes, t.words, len(t.whole), len(t.whole)-len(t.set), t.reference

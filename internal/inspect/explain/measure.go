@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/fingerprint/fingerprints"
 	"mirrorbeam.dev/internal/inspect/difference"
@@ -12,7 +13,6 @@ import (
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/schema/output"
-	"mirrorbeam.dev/job"
 	"mirrorbeam.dev/sketch"
 )
 
@@ -75,38 +75,38 @@ type text struct {
 }
 
 type reader struct {
-	config *job.Config
 	kind   *fingerprints.Kind  // the kind of the run
+	bits   int                 // of SimHash fingerprints
 	own    *documents.Sketcher // makes fingerprints of that kind
 	sets   *documents.Sketcher // makes sets
 	whole  *documents.Sketcher // makes sets and leaves nothing out; nil: as sets
 	common *sketch.Shingles    // nil: none
 }
 
-func newReader(f *finished.Folder) (*reader, error) {
-	c := &f.Summary.Config
+func (x *explainer) newReader() (*reader, error) {
+	c := x.config
 	stopWords, err := c.ReadStopWords()
 	if err != nil {
 		return nil, err
 	}
 	sketching := c.Sketching(c.Sizing(0).WindowBytes)
 	sketching.Options.SimHashBits = c.Bits
-	method, _ := methods.Of(c.Method())
-	r := &reader{config: c, kind: method.Kind()}
-	if !c.CommonLaw().IsOff() {
-		if r.common, err = f.Shingles(output.CommonShingles); err != nil {
+	r := &reader{kind: x.method.Kind(), bits: c.Bits}
+	if x.leavesCommon {
+		if r.common, err = x.folder.Shingles(output.CommonShingles); err != nil {
 			return nil, err
 		}
 	}
-	if len(c.Ignore) > 0 {
+	if x.leavesIgnored {
 		if r.whole, err = documents.NewSketcher(sketching, documents.Kept{}, stopWords); err != nil {
 			return nil, err
 		}
-		if sketching.Options.Ignored, err = f.Shingles(output.IgnoredShingles); err != nil {
+		if sketching.Options.Ignored, err = x.folder.Shingles(output.IgnoredShingles); err != nil {
 			return nil, err
 		}
 	}
-	r.own, err = documents.NewSketcher(sketching, documents.Kept{Fingerprints: method.Fingerprints, ExcludeQuotations: c.NoQuotations}, stopWords)
+	kept := documents.Kept{Fingerprints: x.method.Fingerprints, ExcludeQuotations: c.NoQuotations}
+	r.own, err = documents.NewSketcher(sketching, kept, stopWords)
 	if r.sets = r.own; err == nil && !r.kind.HasColumns {
 		r.sets, err = documents.NewSketcher(sketching, documents.Kept{}, stopWords)
 	}
@@ -148,7 +148,6 @@ func (r *reader) read(d *finished.Found) (*text, error) {
 	return t, nil
 }
 
-// fingerprint makes the fingerprint of the kind of the run.
 func (r *reader) fingerprint(t *text, d *finished.Found) error {
 	_, own, err := r.own.Sketch(&d.Portion, d.Position, d.Raw)
 	if err != nil {
@@ -166,7 +165,7 @@ func (r *reader) fingerprint(t *text, d *finished.Found) error {
 
 // leaveCommonOut takes the common shingles out of what is compared of a document, as the job did.
 func (r *reader) leaveCommonOut(t *text) error {
-	stripper, err := sketch.NewStripper(r.common, r.config.Bits)
+	stripper, err := sketch.NewStripper(r.common, r.bits)
 	if err != nil {
 		return err
 	}
@@ -176,18 +175,12 @@ func (r *reader) leaveCommonOut(t *text) error {
 	return nil
 }
 
-// leavesOut reports whether the run leaves shingles out.
-func (x *explainer) leavesOut() bool {
-	return len(x.config.Ignore) > 0 || !x.config.CommonLaw().IsOff()
-}
-
-// measure compares the two documents, if the input has both.
 func (x *explainer) measure() error {
 	if x.a == nil || x.b == nil {
 		return nil
 	}
-	x.Similarity = compare(x.a, x.b, x.config)
-	if x.leavesOut() {
+	x.compare()
+	if x.leavesIgnored || x.leavesCommon {
 		shared, union := overlap(x.a.whole, x.b.whole)
 		whole := float64(shared) / float64(max(union, 1))
 		x.Similarity.Whole = &whole
@@ -205,53 +198,40 @@ func (x *explainer) measure() error {
 	return x.compareKeys()
 }
 
-// overlap returns how many elements are in both of two sets, and in either. The sets ascend.
 func overlap(a, b []uint64) (shared, union int) {
-	for i, j := 0, 0; i < len(a) && j < len(b); {
-		switch {
-		case a[i] < b[j]:
-			i++
-		case a[i] > b[j]:
-			j++
-		default:
-			shared++
-			i++
-			j++
-		}
-	}
+	shared = asmkernels.Intersect(a, b, 0)
 	return shared, len(a) + len(b) - shared
 }
 
-func compare(a, b *text, c *job.Config) *Similarity {
+func (x *explainer) compare() {
+	a, b := x.a, x.b
 	s := &Similarity{Same: a.digest == b.digest}
+	x.Similarity = s
 	s.Common, s.Union = overlap(a.set, b.set)
 	share := func(of int) float64 {
-		if of == 0 {
-			if s.Same {
-				return 1
-			}
-			return 0
+		switch {
+		case of > 0:
+			return float64(s.Common) / float64(of)
+		case s.Same:
+			return 1
 		}
-		return float64(s.Common) / float64(of)
+		return 0
 	}
 	s.Jaccard, s.ContainmentA, s.ContainmentB = share(s.Union), share(len(a.set)), share(len(b.set))
-	method, _ := methods.Of(c.Method())
-	if c.Scorer().TellsWhole() && method.Kind().HasShingles {
+	if x.scorer.TellsWhole() && x.method.Kind().HasShingles {
 		// Common/(sizes-Common) reaches the threshold t from t/(1+t) of the sizes on.
-		sizes := float64(len(a.set) + len(b.set))
-		s.Needed = int(math.Ceil(c.Threshold / (1 + c.Threshold) * sizes * (1 - 1e-12)))
+		t, sizes := x.config.Threshold, float64(len(a.set)+len(b.set))
+		s.Needed = int(math.Ceil(t / (1 + t) * sizes * (1 - 1e-12)))
 	}
 	if len(a.set) > 0 && len(b.set) > 0 {
 		distance := sketch.Hamming(a.simhash, b.simhash)
-		s.Hamming, s.Bits = &distance, c.Bits
+		s.Hamming, s.Bits = &distance, x.config.Bits
 	}
-	return s
 }
 
 func (x *explainer) compareKeys() error {
-	c := x.config
-	method, known := methods.Of(c.Method())
-	if !known {
+	c, method := x.config, x.method
+	if _, known := methods.Of(c.Method()); !known {
 		return errors.New("the run has brought documents together in a way that this program does not know")
 	}
 	scheme, err := c.Scheme()
@@ -263,7 +243,7 @@ func (x *explainer) compareKeys() error {
 		Blocks: c.Blocks, Scoring: c.Scoring(),
 	}
 	counts := x.folder.Summary.Counts
-	keys := &Keys{Method: method.Name, Certain: method.Promise(p).ByConstruction && c.Scorer().HasClusters}
+	keys := &Keys{Method: method.Name, Certain: method.Promise(p).ByConstruction && x.scorer.HasClusters}
 	keys.AllPairs = method.ComparesAll || counts.Documents+counts.ReferenceDocuments <= c.AllPairsUpTo()
 	x.Keys = keys
 	if keys.AllPairs || method.Ordered {

@@ -25,20 +25,17 @@ const (
 	ByID         Order = "id"
 )
 
-// Page is a part of a list.
 type Page struct {
 	Order Order
 	// Offset is how many items to leave out, and Limit how many to list after these; both are at least 0.
 	Offset, Limit int
 }
 
-// cut returns the items of the page.
 func cut[T any](p Page, all []T) []T {
 	from := min(p.Offset, len(all))
 	return all[from:min(from+p.Limit, len(all))]
 }
 
-// Clusters is a list of clusters.
 type Clusters struct {
 	Folder string `json:"folder"`
 	// Of is the number of all clusters.
@@ -78,7 +75,6 @@ func ListClusters(ctx context.Context, f *finished.Folder, p Page) (*Clusters, e
 	return list, nil
 }
 
-// Members is a list of the documents of a cluster.
 type Members struct {
 	Folder string `json:"folder"`
 	finished.Cluster
@@ -181,7 +177,6 @@ func clusterOf(ctx context.Context, f *finished.Folder, name string) (string, er
 	return found[0].Cluster, nil
 }
 
-// sort orders the documents.
 func (l *Members) sort(order Order) {
 	slices.SortStableFunc(l.Documents, func(a, b Listed) int {
 		switch order {
@@ -196,7 +191,6 @@ func (l *Members) sort(order Order) {
 	})
 }
 
-// lengthOf returns the length of a text, -1 if it is not known.
 func lengthOf(m *Listed) int64 {
 	if m.Bytes == nil {
 		return -1

@@ -11,7 +11,6 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// Step is a row of pairs.
 type Step struct {
 	A string `json:"a"`
 	B string `json:"b"`
@@ -45,7 +44,6 @@ type members struct {
 // several stands for more than one kept document.
 const several = math.MaxUint32
 
-// edge is a row of pairs between two members.
 type edge struct {
 	a, b      uint32
 	strength  float64 // the more, the more alike
@@ -65,7 +63,7 @@ func (x *explainer) findMembers(ctx context.Context) error {
 	m.add(x.A.ID, x.A.Ref, x.A.Given)
 	m.add(x.B.ID, x.B.Ref, x.B.Given)
 	m.names[0], m.names[1] = x.A.Name(), x.B.Name()
-	m.isOpen = !x.folder.Has(output.Clusters) && x.config.Scorer().HasClusters
+	m.isOpen = !x.folder.Has(output.Clusters) && x.scorer.HasClusters
 	seen := ""
 	for _, d := range []*Document{&x.A, &x.B} {
 		if d.Cluster == "" || d.Cluster == seen {
@@ -103,7 +101,6 @@ func (m *members) add(names ...string) (number uint32) {
 	return number
 }
 
-// place returns the number of a document that a row names.
 func (m *members) place(name string) (number uint32, known bool) {
 	if number, known = m.places[name]; known {
 		m.names[number] = name
@@ -113,7 +110,6 @@ func (m *members) place(name string) (number uint32, known bool) {
 	return number, known
 }
 
-// onlyKept returns the kept document of a cluster, if there is only one.
 func (m *members) onlyKept(cluster string) string {
 	if number, known := m.kept[cluster]; known && number != several {
 		return m.names[number]
@@ -155,24 +151,22 @@ func (x *explainer) findPairs(ctx context.Context) error {
 			x.note("Other documents of the input have the id %s, too. This one is in a cluster.", d.ID)
 		}
 	}
-	if x.config.Scorer().HasClusters {
+	if x.scorer.HasClusters {
 		x.Path = x.path()
 	}
 	return nil
 }
 
-// strengthOf says how strongly a row joins two documents.
 func (x *explainer) strengthOf(row *output.Pair) float64 {
 	switch {
-	case x.config.Scorer().IsDistance:
+	case x.scorer.IsDistance:
 		return -float64(row.Hamming)
-	case !x.config.Scorer().HasClusters:
+	case !x.scorer.HasClusters:
 		return max(row.ContainmentA, row.ContainmentB)
 	}
 	return row.Jaccard
 }
 
-// step returns an edge as a step from a document to another one.
 func (x *explainer) step(e edge, from, to string) *Step {
 	return &Step{A: from, B: to, Score: math.Abs(e.strength), Exact: e.exact, Identical: e.identical}
 }
@@ -194,24 +188,16 @@ func (x *explainer) path() *Path {
 		enough++ // as strong as the weakest, and perhaps shorter
 	}
 	p := &Path{}
-	at := uint32(0)
-	for _, e := range shortest(m.edges[:enough], len(m.names)) {
+	at, weakest := uint32(0), math.Inf(1)
+	for i, e := range shortest(m.edges[:enough], len(m.names)) {
 		to := e.a + e.b - at
-		step := x.step(e, m.names[at], m.names[to])
-		if p.Steps = append(p.Steps, *step); weaker(step, &p.Steps[p.Weakest], x.config.Scorer().IsDistance) {
-			p.Weakest = len(p.Steps) - 1
+		p.Steps = append(p.Steps, *x.step(e, m.names[at], m.names[to]))
+		if e.strength < weakest {
+			weakest, p.Weakest = e.strength, i
 		}
 		at = to
 	}
 	return p
-}
-
-// weaker reports whether a step is weaker than another one.
-func weaker(a, b *Step, isDistance bool) bool {
-	if isDistance {
-		return a.Score > b.Score
-	}
-	return a.Score < b.Score
 }
 
 // shortest returns the fewest edges that lead from node 0 to node 1, which are joined.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/job"
 	"mirrorbeam.dev/sketch"
 )
@@ -16,8 +17,7 @@ func TestPath(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
 		n := 2 + random.IntN(9)
-		config := job.Default()
-		x := &explainer{config: &config}
+		x := &explainer{}
 		x.A.ID, x.B.ID = "0", "1"
 		for i := range n {
 			x.members.names = append(x.members.names, fmt.Sprint(i))
@@ -97,7 +97,10 @@ func TestNeeded(t *testing.T) {
 		for i := range random.IntN(20) {
 			b.set = append(b.set, uint64(100+i))
 		}
-		s := compare(a, b, &config)
+		x := newExplainer(&finished.Folder{Summary: finished.Summary{Config: config}}, Options{})
+		x.a, x.b = a, b
+		x.compare()
+		s := x.Similarity
 		if s.Union > 0 && (s.Jaccard >= config.Threshold) != (s.Common >= s.Needed) {
 			t.Fatalf("threshold %g: %+v", config.Threshold, s)
 		}

@@ -6,12 +6,11 @@ import (
 
 	"mirrorbeam.dev/internal/fingerprint/fingerprints"
 	"mirrorbeam.dev/internal/keep"
-	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/schema/output"
 )
 
 func (x *explainer) reason() {
-	if !x.config.Scorer().HasClusters {
+	if !x.scorer.HasClusters {
 		x.reasonPassages()
 		return
 	}
@@ -41,10 +40,8 @@ func (x *explainer) reasonTogether() {
 		x.because("They are %s.", x.sameness())
 	case x.Row != nil && x.Row.Identical:
 		x.because("A row of pairs says that they are identical.")
-	case x.Row != nil:
-		x.because("A row of pairs joins them: %s.", x.scoreText(x.Row.Score))
-	case x.Path != nil:
-		x.because("No row of pairs joins them, but %d rows lead from one to the other, the weakest with %s.", len(x.Path.Steps), x.scoreText(x.Path.Steps[x.Path.Weakest].Score))
+	case x.Row != nil, x.Path != nil:
+		x.reasonJoined()
 	case x.scanned:
 		x.because("One cluster has both, though no rows of pairs lead from one to the other.")
 	}
@@ -70,7 +67,15 @@ func (x *explainer) reasonTogether() {
 	}
 }
 
-// sameness says in what two documents are equal.
+func (x *explainer) reasonJoined() {
+	if x.Row != nil {
+		x.because("A row of pairs joins them: %s.", x.scoreText(x.Row.Score))
+		return
+	}
+	x.because("No row of pairs joins them, but %d rows lead from one to the other, the weakest with %s.",
+		len(x.Path.Steps), x.scoreText(x.Path.Steps[x.Path.Weakest].Score))
+}
+
 func (x *explainer) sameness() string {
 	switch text := x.explanations(); {
 	case text.Same != "":
@@ -79,7 +84,7 @@ func (x *explainer) sameness() string {
 		return "identical: hardly anything is left of them without what does not count, and their sets of shingles are equal"
 	case x.Similarity.Union == 0:
 		return "without words, and have the same bytes"
-	case len(x.config.Ignore) > 0:
+	case x.leavesIgnored:
 		return "identical: their sets of shingles are equal without the base texts"
 	case !x.config.HasTexts():
 		return "identical: their sets of features are equal"
@@ -88,13 +93,10 @@ func (x *explainer) sameness() string {
 }
 
 // explanations says what fingerprints of the kind of the run tell.
-func (x *explainer) explanations() fingerprints.Explanations {
-	method, _ := methods.Of(x.config.Method())
-	return method.Kind().Explain
-}
+func (x *explainer) explanations() fingerprints.Explanations { return x.method.Kind().Explain }
 
 func (x *explainer) scoreText(score float64) string {
-	if x.config.Scorer().IsDistance {
+	if x.scorer.IsDistance {
 		return fmt.Sprintf("a distance of %.0f bits, and --hamming is %d", score, x.config.Hamming)
 	}
 	return fmt.Sprintf("a similarity of %.4f, and --threshold is %g", score, x.config.Threshold)
@@ -108,16 +110,15 @@ func (x *explainer) isBelow() bool {
 		return false
 	case s.Union == 0 || s.Hamming == nil:
 		return true // a document without words is equal to another one, or like none
-	case x.config.Scorer().IsDistance:
+	case x.scorer.IsDistance:
 		return *s.Hamming > x.config.Hamming
 	}
 	return x.explanations().Unlike != "" || s.Jaccard < x.config.Threshold
 }
 
-// lackText says how far two documents are from a pair.
 func (x *explainer) lackText() string {
 	s := x.Similarity
-	if x.config.Scorer().IsDistance {
+	if x.scorer.IsDistance {
 		return fmt.Sprintf("their fingerprints differ in %d of %d bits, and --hamming allows %d", *s.Hamming, s.Bits, x.config.Hamming)
 	}
 	return fmt.Sprintf("it is %.4f, and --threshold is %g. They have %d shingles in common, and documents of their sizes need %d", s.Jaccard, x.config.Threshold, s.Common, s.Needed)
@@ -128,12 +129,7 @@ func (x *explainer) isCutApart() bool {
 	if x.Path == nil || !x.isStar() {
 		return false
 	}
-	if x.Row != nil {
-		x.because("A row of pairs joins them: %s.", x.scoreText(x.Row.Score))
-	}
-	if x.Row == nil {
-		x.because("No row of pairs joins them, but %d rows lead from one to the other, the weakest with %s.", len(x.Path.Steps), x.scoreText(x.Path.Steps[x.Path.Weakest].Score))
-	}
+	x.reasonJoined()
 	x.because("With --split star a cluster is a kept document and the documents removed for it. These two belong to different kept documents.")
 	return true
 }
@@ -172,7 +168,6 @@ func valueText(value []byte) string {
 	return fmt.Sprintf("%q", value)
 }
 
-// reasonUnlike says that the two are too different, if they are.
 func (x *explainer) reasonUnlike() bool {
 	if !x.isBelow() {
 		return false
@@ -186,7 +181,7 @@ func (x *explainer) reasonUnlike() bool {
 		x.because("Both are without words, and their bytes differ.")
 	case s.Hamming == nil:
 		x.because("One of them is without words. It is only like documents of the same bytes.")
-	case x.config.Scorer().IsDistance:
+	case x.scorer.IsDistance:
 		x.because("They are too different: %s.", x.lackText())
 	default:
 		x.because("They are too different to be a pair: their similarity is too low. %s.", capital(x.lackText()))
@@ -212,23 +207,21 @@ func (x *explainer) reasonBare() {
 
 // reasonLeftOut says that two documents would be alike if all shingles counted.
 func (x *explainer) reasonLeftOut() {
-	if s := x.Similarity; s.Whole != nil && x.config.Scorer().TellsWhole() && *s.Whole >= x.config.Threshold {
+	if s := x.Similarity; s.Whole != nil && x.scorer.TellsWhole() && *s.Whole >= x.config.Threshold {
 		x.because("By all shingles their similarity would be %.4f: %s do not count.", *s.Whole, x.outText())
 	}
 }
 
-// outText names what the run leaves out.
 func (x *explainer) outText() string {
 	switch {
-	case x.config.CommonLaw().IsOff():
+	case !x.leavesCommon:
 		return "what base texts have"
-	case len(x.config.Ignore) == 0:
+	case !x.leavesIgnored:
 		return "common shingles"
 	}
 	return "what base texts have and common shingles"
 }
 
-// capital returns a text that begins a sentence.
 func capital(text string) string { return string(text[0]-'a'+'A') + text[1:] }
 
 // reasonNotFound says why documents that are alike enough are not together.
@@ -246,7 +239,7 @@ func (x *explainer) reasonNotFound() {
 		x.because("They share no key, so they were not compared.")
 	case x.folder.Summary.Skipped.Groups > 0:
 		x.because("They may be in a group of very many documents that was not compared pair by pair: the run has skipped %d pairs in %d groups.", x.folder.Summary.Skipped.Pairs, x.folder.Summary.Skipped.Groups)
-	case !x.config.Scorer().IsExact && !x.config.Scorer().AcceptsAll:
+	case !x.scorer.IsExact && !x.scorer.AcceptsAll:
 		x.because("With --verify sketch the run has estimated the similarity from %d hashes, perhaps too low. A larger --sketch-size errs less.", x.config.BottomK())
 	default:
 		x.because("The run compares all such pairs. So the input may have changed since.")
@@ -266,7 +259,7 @@ func (x *explainer) reasonPassages() {
 		return
 	}
 	s := x.Similarity
-	if x.leavesOut() {
+	if x.leavesIgnored || x.leavesCommon {
 		x.note("The longest passage has all words that both have, those too that do not count.")
 	}
 	x.because("A share of %.4f of one document is in the other, and %.4f of the other in the first; --threshold is %g. The longest passage that both have has %d words, and --excerpt is %d.",

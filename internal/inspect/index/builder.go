@@ -2,8 +2,6 @@ package index
 
 import (
 	"encoding/binary"
-	"io"
-	"iter"
 
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records/digest"
@@ -11,27 +9,28 @@ import (
 	"mirrorbeam.dev/internal/records/sketchblock"
 )
 
-// A segment is finished when it has this many keys, documents or bytes of ids. The limits bound the memory in
-// which its keys are sorted.
+// A segment is finished when it has this many keys, documents or bytes of ids. The limits bound the memory in which its
+// keys are sorted.
 const (
 	segmentKeys      = 4 << 20
 	segmentDocuments = 1 << 20
 	segmentIDs       = 1 << 28
 )
 
-// Document is one document for a Builder.
 type Document struct {
 	Ref docref.Ref
 	// ID is the user's id. It is empty if there is none.
 	ID     []byte
 	Digest digest.Digest
-	// Set holds the distinct elements in the form of a sketch block, ascending.
+	// Set holds the distinct elements in the form of a sketch block, ascending. An index of fingerprints has none.
 	Set []byte
+	// Fingerprint is the SimHash fingerprint, of one word for every 64 bits or part of them. A document without
+	// elements has none, and the first word of its digest instead. The builder copies it.
+	Fingerprint []uint64
 }
 
-// Builder writes an index. It holds the keys of one segment in memory, but not the sets. It is not for
-// concurrent use.
-type Builder struct {
+// setBuilder holds the keys of one segment in memory, but not the sets.
+type setBuilder struct {
 	writer
 	segmentKeys int
 	sets        []building
@@ -42,7 +41,6 @@ type Builder struct {
 	elements    []uint64 // of one set
 }
 
-// building is a set of the segment that is being built.
 type building struct {
 	digest digest.Digest
 	start  uint64
@@ -57,14 +55,12 @@ type keyOf struct {
 	set uint32
 }
 
-// NewBuilder returns a builder that passes the bytes of the file to write. Table makes a compressed table of
-// sorted keys.
-func NewBuilder(header Header, write func([]byte) error, table func(keys iter.Seq[uint64]) (io.WriterTo, error)) *Builder {
-	return &Builder{writer: writer{header: header, write: write, table: table}, segmentKeys: segmentKeys, byDigest: map[digest.Digest]uint32{}}
+func newSetBuilder(w writer) *setBuilder {
+	return &setBuilder{writer: w, segmentKeys: segmentKeys, byDigest: map[digest.Digest]uint32{}}
 }
 
 // Add takes in a document. The documents of one set must come in document order.
-func (b *Builder) Add(d Document) error {
+func (b *setBuilder) Add(d Document) error {
 	number, known := b.byDigest[d.Digest]
 	if !known {
 		number = uint32(len(b.sets))
@@ -82,8 +78,7 @@ func (b *Builder) Add(d Document) error {
 	return nil
 }
 
-// addSet writes a set and collects its keys.
-func (b *Builder) addSet(number uint32, d Document) error {
+func (b *setBuilder) addSet(number uint32, d Document) error {
 	column := &b.segment.Columns[elements]
 	if len(b.sets) == 0 {
 		column.Offset = b.offset
@@ -105,8 +100,7 @@ func (b *Builder) addSet(number uint32, d Document) error {
 	return b.put(d.Set)
 }
 
-// finishSegment writes the columns that belong to the written sets.
-func (b *Builder) finishSegment() error {
+func (b *setBuilder) finishSegment() error {
 	if len(b.documents) == 0 {
 		return nil
 	}
@@ -146,7 +140,7 @@ func (b *Builder) finishSegment() error {
 }
 
 // numberSets numbers the sets by size. It returns their places in that order.
-func (b *Builder) numberSets() []uint32 {
+func (b *setBuilder) numberSets() []uint32 {
 	order := make([]uint32, len(b.sets))
 	for i := range order {
 		order[i] = uint32(i)
@@ -159,7 +153,7 @@ func (b *Builder) numberSets() []uint32 {
 }
 
 // sortKeys sorts the keys. It sorts equal keys by the numbers of their sets.
-func (b *Builder) sortKeys(order []uint32) {
+func (b *setBuilder) sortKeys(order []uint32) {
 	bySet := make([]keyOf, 0, len(b.keys))
 	for number, set := range order {
 		end := len(b.keys)
@@ -173,8 +167,7 @@ func (b *Builder) sortKeys(order []uint32) {
 	b.keys = graphs.RadixSort(bySet, b.keys, func(k *keyOf) uint64 { return k.key })
 }
 
-// Close writes what is left.
-func (b *Builder) Close() error {
+func (b *setBuilder) Close() error {
 	if err := b.finishSegment(); err != nil {
 		return err
 	}

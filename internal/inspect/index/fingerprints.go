@@ -2,37 +2,16 @@ package index
 
 import (
 	"encoding/binary"
-	"io"
-	"iter"
 	"slices"
 
 	"mirrorbeam.dev/internal/graphs"
-	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/lshbands"
 )
 
-// Fingerprinted is one document for a FingerprintBuilder.
-type Fingerprinted struct {
-	Ref docref.Ref
-	// ID is the user's id. It is empty if there is none.
-	ID []byte
-	// Fingerprint is the SimHash fingerprint, of one word for every 64 bits or part of them. The builder copies it.
-	Fingerprint []uint64
-	// IsEmpty says that the document has no elements. Digest then stands for its fingerprint: the first word of its
-	// digest.
-	IsEmpty bool
-	Digest  uint64
-}
-
-// KeyOf returns the key of a fingerprint in a table, from 0. Number is the number of the fingerprint in its segment. In one
-// table, no two fingerprints of a segment have the same key.
-type KeyOf func(table int, fingerprint []uint64, number int) uint64
-
-// FingerprintBuilder writes an index of SimHash fingerprints. It holds the fingerprints of one segment in
-// memory. It is not for concurrent use.
-type FingerprintBuilder struct {
+// fingerprintBuilder holds the fingerprints of one segment in memory.
+type fingerprintBuilder struct {
 	writer
-	keyOf            KeyOf
-	tables           int
+	tables           *lshbands.Permuted
 	segmentDocuments int
 	documents        []documentOf
 	fingerprints     [][]uint64 // of documents; of one without elements its digest
@@ -40,34 +19,24 @@ type FingerprintBuilder struct {
 	ids              []byte
 }
 
-// NewFingerprintBuilder returns a builder that passes the bytes of the file to write. The header says how long fingerprints
-// are. Table makes a compressed table of sorted keys.
-func NewFingerprintBuilder(header Header, write func([]byte) error, table func(keys iter.Seq[uint64]) (io.WriterTo, error),
-	tables int, keyOf KeyOf,
-) *FingerprintBuilder {
-	return &FingerprintBuilder{
-		writer: writer{header: header, write: write, table: table}, tables: tables, keyOf: keyOf, segmentDocuments: segmentDocuments,
-	}
-}
-
 // Add takes in a document. The documents of one fingerprint must come in document order.
-func (b *FingerprintBuilder) Add(d Fingerprinted) error {
+func (b *fingerprintBuilder) Add(d Document) error {
 	start := uint32(len(b.ids))
 	b.ids = append(b.ids, d.ID...)
 	b.documents = append(b.documents, documentOf{ref: d.Ref, start: start, end: uint32(len(b.ids))})
-	fingerprint := []uint64{d.Digest}
-	if !d.IsEmpty {
-		fingerprint = slices.Clone(d.Fingerprint)
+	isEmpty := len(d.Fingerprint) == 0
+	fingerprint := d.Digest[:1]
+	if !isEmpty {
+		fingerprint = d.Fingerprint
 	}
-	b.fingerprints, b.empty = append(b.fingerprints, fingerprint), append(b.empty, d.IsEmpty)
+	b.fingerprints, b.empty = append(b.fingerprints, slices.Clone(fingerprint)), append(b.empty, isEmpty)
 	if len(b.documents) >= b.segmentDocuments || len(b.ids) >= segmentIDs {
 		return b.finishSegment()
 	}
 	return nil
 }
 
-// finishSegment writes the documents that were taken in.
-func (b *FingerprintBuilder) finishSegment() error {
+func (b *fingerprintBuilder) finishSegment() error {
 	if len(b.documents) == 0 {
 		return nil
 	}
@@ -80,38 +49,35 @@ func (b *FingerprintBuilder) finishSegment() error {
 		number, _ := slices.BinarySearchFunc(among, b.fingerprints[i], slices.Compare)
 		b.documents[i].set = uint32(before + number)
 	}
-	b.segment.Documents, b.segment.Sets, b.segment.Keys = len(b.documents), len(full)+len(digests), len(full)
-	if err := b.putFingerprints(full); err != nil {
-		return err
-	}
-	if err := b.addTable(firstWords(digests)); err != nil {
+	b.segment.Documents, b.segment.Sets, b.segment.Keys = len(b.documents), len(full)+len(digests), len(digests)
+	if err := b.putFingerprints(full, digests); err != nil {
 		return err
 	}
 	keys, scratch := make([]uint64, len(full)), make([]uint64, len(full))
-	for table := range b.tables {
+	for table := range b.tables.Tables() {
 		for number, fingerprint := range full {
-			keys[number] = b.keyOf(table, fingerprint, number)
+			keys[number] = numberedKey(b.tables.Prefix(table, fingerprint), b.tables.PrefixBits(table), number)
 		}
-		if err := b.addTable(graphs.RadixSort(keys, scratch, func(key *uint64) uint64 { return *key })); err != nil {
+		sorted := graphs.RadixSort(keys, scratch, func(key *uint64) uint64 { return *key })
+		place, err := b.putTable(slices.Values(sorted))
+		if err != nil {
 			return err
 		}
+		b.segment.Tables = append(b.segment.Tables, place)
 	}
 	b.endSegment()
 	b.documents, b.fingerprints, b.empty, b.ids = b.documents[:0], b.fingerprints[:0], b.empty[:0], b.ids[:0]
 	return nil
 }
 
-// putFingerprints writes the different fingerprints of a segment: as the keys where a table can hold them, else as the
-// elements. It writes what is known of the documents in between.
-func (b *FingerprintBuilder) putFingerprints(full [][]uint64) (err error) {
+// putFingerprints writes the different fingerprints of a segment and the digests, with what is known of the documents
+// in between.
+func (b *fingerprintBuilder) putFingerprints(full, digests [][]uint64) (err error) {
 	var rows []byte
-	if b.header.IsNumbered() {
-		for _, fingerprint := range full {
-			for _, word := range fingerprint {
-				rows = binary.LittleEndian.AppendUint64(rows, word)
-			}
+	for _, fingerprint := range full {
+		for _, word := range fingerprint {
+			rows = binary.LittleEndian.AppendUint64(rows, word)
 		}
-		full = nil
 	}
 	if b.segment.Columns[elements], err = b.putColumn(rows); err != nil {
 		return err
@@ -121,18 +87,12 @@ func (b *FingerprintBuilder) putFingerprints(full [][]uint64) (err error) {
 	if err := b.putColumns(&data); err != nil {
 		return err
 	}
-	return b.putKeys(slices.Values(firstWords(full)))
+	return b.putKeys(slices.Values(slices.Concat(digests...)))
 }
 
-func (b *FingerprintBuilder) addTable(sorted []uint64) error {
-	place, err := b.putTable(slices.Values(sorted))
-	b.segment.Tables = append(b.segment.Tables, place)
-	return err
-}
-
-// different returns, sorted, the different fingerprints of documents without elements if empty is set, else
-// of documents with elements.
-func (b *FingerprintBuilder) different(empty bool) (sorted [][]uint64) {
+// different returns, sorted, the different fingerprints of documents without elements if empty is set, else of
+// documents with elements.
+func (b *fingerprintBuilder) different(empty bool) (sorted [][]uint64) {
 	for i, fingerprint := range b.fingerprints {
 		if b.empty[i] == empty {
 			sorted = append(sorted, fingerprint)
@@ -142,17 +102,7 @@ func (b *FingerprintBuilder) different(empty bool) (sorted [][]uint64) {
 	return slices.CompactFunc(sorted, slices.Equal)
 }
 
-// firstWords returns the first word of each fingerprint.
-func firstWords(fingerprints [][]uint64) []uint64 {
-	words := make([]uint64, len(fingerprints))
-	for i := range fingerprints {
-		words[i] = fingerprints[i][0]
-	}
-	return words
-}
-
-// Close writes what is left.
-func (b *FingerprintBuilder) Close() error {
+func (b *fingerprintBuilder) Close() error {
 	if err := b.finishSegment(); err != nil {
 		return err
 	}

@@ -5,31 +5,17 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
-	"math/bits"
 	"math/rand/v2"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"mirrorbeam.dev/internal/records/digest"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/internal/util/checksum"
+	"mirrorbeam.dev/lshbands"
 )
-
-// plainTable keeps keys as they are.
-type plainTable []uint64
-
-func newPlainTable(keys iter.Seq[uint64]) (io.WriterTo, error) {
-	return plainTable(slices.Collect(keys)), nil
-}
-
-func (t plainTable) WriteTo(w io.Writer) (int64, error) {
-	return 8 * int64(len(t)), binary.Write(w, binary.LittleEndian, []uint64(t))
-}
 
 // document is a document whose set is not packed.
 type document struct {
@@ -65,8 +51,8 @@ func randomDocuments(random *rand.Rand, count int) (documents []document) {
 func build(t testing.TB, header Header, documents []document, keysOfSegment int) []byte {
 	t.Helper()
 	var file bytes.Buffer
-	b := NewBuilder(header, func(data []byte) error { file.Write(data); return nil }, newPlainTable)
-	b.segmentKeys = keysOfSegment
+	b := newBuilder(t, header, &file)
+	b.taker.(*setBuilder).segmentKeys = keysOfSegment
 	for _, d := range documents {
 		if err := b.Add(Document{Ref: d.ref, ID: []byte(d.id), Digest: d.digest, Set: packed(d.set)}); err != nil {
 			t.Fatal(err)
@@ -78,6 +64,15 @@ func build(t testing.TB, header Header, documents []document, keysOfSegment int)
 	return file.Bytes()
 }
 
+func newBuilder(t testing.TB, header Header, file *bytes.Buffer) *Builder {
+	t.Helper()
+	b, err := New(header, 1, func(data []byte) error { file.Write(data); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // packed returns a set as sketch blocks hold it.
 func packed(set []uint64) (b []byte) {
 	for _, element := range set {
@@ -86,22 +81,23 @@ func packed(set []uint64) (b []byte) {
 	return b
 }
 
-var testHeader = Header{Threshold: 0.7, StopWords: "the\n", References: 1, FirstFile: 2, Files: []string{"a", "b"}}
+var testHeader = Header{Threshold: 0.7, StopWords: "the\n", References: 1, Files: []string{"a", "b"}}
 
 // TestIndexHoldsAllDocuments reads everything back, from one segment and from many.
 func TestIndexHoldsAllDocuments(t *testing.T) {
 	for _, keysOfSegment := range []int{1, 100, 1 << 20} {
 		documents := randomDocuments(rand.New(rand.NewPCG(1, 2)), 500)
-		header, segments, err := Open(build(t, testHeader, documents, keysOfSegment))
+		opened, err := Open(build(t, testHeader, documents, keysOfSegment))
 		if err != nil {
 			t.Fatal(err)
 		}
+		segments := opened.Segments
 		if (len(segments) > 1) != (keysOfSegment < 1<<20) {
 			t.Errorf("%d segments of %d keys", len(segments), keysOfSegment)
 		}
-		header.Segments = nil
-		if !reflect.DeepEqual(header, testHeader) {
-			t.Errorf("the header is %+v, want %+v", header, testHeader)
+		opened.Header.Segments = nil
+		if !reflect.DeepEqual(opened.Header, testHeader) {
+			t.Errorf("the header is %+v, want %+v", opened.Header, testHeader)
 		}
 		var got []document
 		for _, s := range segments {
@@ -142,12 +138,13 @@ func checkSegment(t *testing.T, s *Segment) (documents []document) {
 			}
 		}
 	}
-	if s.Postings() != len(want) {
-		t.Fatalf("%d keys, want %d", s.Postings(), len(want))
+	keys := slices.Collect(s.Keys.All())
+	if len(keys) != len(want) {
+		t.Fatalf("%d keys, want %d", len(keys), len(want))
 	}
 	var before [2]uint64
-	for i := range s.Postings() {
-		posting := [2]uint64{binary.LittleEndian.Uint64(s.Keys()[8*i:]), uint64(s.Posting(i))}
+	for i, key := range keys {
+		posting := [2]uint64{key, uint64(s.Posting(i))}
 		if !want[posting] || i > 0 && slices.Compare(posting[:], before[:]) <= 0 {
 			t.Fatalf("posting %d is %x", i, posting)
 		}
@@ -197,12 +194,12 @@ func TestSimilarSetsShareKeys(t *testing.T) {
 
 func TestOpenRefusesOtherBytes(t *testing.T) {
 	good := build(t, testHeader, randomDocuments(rand.New(rand.NewPCG(5, 6)), 40), 200)
-	header, _, err := Open(good)
+	opened, err := Open(good)
 	if err != nil {
 		t.Fatal(err)
 	}
 	isElement := make([]bool, len(good))
-	for _, s := range header.Segments {
+	for _, s := range opened.Header.Segments {
 		for i := range s.Columns[elements].Length {
 			isElement[s.Columns[elements].Offset+i] = true
 		}
@@ -210,10 +207,10 @@ func TestOpenRefusesOtherBytes(t *testing.T) {
 	for i := range good {
 		bad := bytes.Clone(good)
 		bad[i] ^= 1 << (i % 8)
-		if _, _, err := Open(bad); (err == nil) != isElement[i] {
+		if _, err := Open(bad); (err == nil) != isElement[i] {
 			t.Errorf("with another byte %d, in a set: %v: %v", i, isElement[i], err)
 		}
-		if _, _, err := Open(good[:i]); err == nil {
+		if _, err := Open(good[:i]); err == nil {
 			t.Errorf("cut to %d bytes it is opened", i)
 		}
 	}
@@ -222,23 +219,25 @@ func TestOpenRefusesOtherBytes(t *testing.T) {
 // TestFingerprintsLeadToTheirDocuments reads everything back, from one segment and
 // from many.
 func TestFingerprintsLeadToTheirDocuments(t *testing.T) {
-	const tables = 3
-	permute := func(table int, fingerprint []uint64, _ int) uint64 { return bits.RotateLeft64(fingerprint[0], 8*table) }
 	for _, documentsOfSegment := range []int{1, 50, 1 << 20} {
 		random := rand.New(rand.NewPCG(9, 9))
 		var file bytes.Buffer
 		header := testHeader
 		header.Bits, header.Distance, header.Blocks = 64, 3, []int{6}
-		b := NewFingerprintBuilder(header, func(data []byte) error { file.Write(data); return nil }, newPlainTable, tables, permute)
-		b.segmentDocuments = documentsOfSegment
+		b := newBuilder(t, header, &file)
+		b.taker.(*fingerprintBuilder).segmentDocuments = documentsOfSegment
 		var want []string
 		for i := range 300 {
 			key := random.Uint64N(100) << 30
-			d := Fingerprinted{Ref: docref.Ref(i), Fingerprint: []uint64{key}, Digest: key, IsEmpty: random.IntN(5) == 0}
+			d := Document{Ref: docref.Ref(i), Digest: digest.Digest{key}}
+			isEmpty := random.IntN(5) == 0
+			if !isEmpty {
+				d.Fingerprint = []uint64{key}
+			}
 			if i%3 > 0 {
 				d.ID = fmt.Appendf(nil, "%d", i)
 			}
-			want = append(want, fmt.Sprint(d.Ref, string(d.ID), key, d.IsEmpty))
+			want = append(want, fmt.Sprint(d.Ref, string(d.ID), key, isEmpty))
 			if err := b.Add(d); err != nil {
 				t.Fatal(err)
 			}
@@ -246,18 +245,23 @@ func TestFingerprintsLeadToTheirDocuments(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
-		opened, segments, err := Open(file.Bytes())
+		opened, err := Open(file.Bytes())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if (len(segments) > 1) != (documentsOfSegment < 300) || opened.Bits != 64 || opened.Distance != 3 || len(opened.Blocks) != 1 {
-			t.Errorf("%d segments of %d documents, header %+v", len(segments), documentsOfSegment, opened)
+		segments := opened.Segments
+		if h := opened.Header; (len(segments) > 1) != (documentsOfSegment < 300) || h.Bits != 64 || h.Distance != 3 || len(h.Blocks) != 1 {
+			t.Errorf("%d segments of %d documents, header %+v", len(segments), documentsOfSegment, h)
 		}
 		got := make([]string, 300)
 		for _, s := range segments {
-			full, digests := words(s.Keys()), words(s.Tables()[0])
-			if s.Sets != len(full)+len(digests) || len(s.Tables()) != 1+tables {
-				t.Fatalf("%d sets, %d fingerprints and %d digests in %d tables", s.Sets, len(full), len(digests), len(s.Tables()))
+			var full []uint64
+			for number := range s.Fingerprints(1) {
+				full = s.AppendFingerprint(full, number, 1)
+			}
+			digests := slices.Collect(s.Keys.All())
+			if !slices.IsSorted(full) || s.Sets != len(full)+len(digests) || len(s.Permuted) != opened.Tables.Tables() {
+				t.Fatalf("%d sets, %d fingerprints and %d digests in %d tables", s.Sets, len(full), len(digests), len(s.Permuted))
 			}
 			for set, key := range append(slices.Clone(full), digests...) {
 				first, end := s.DocumentsOf(set)
@@ -265,13 +269,14 @@ func TestFingerprintsLeadToTheirDocuments(t *testing.T) {
 					got[s.Ref(i)] = fmt.Sprint(s.Ref(i), string(s.ID(i)), key, set >= len(full))
 				}
 			}
-			for table := range tables {
-				var permuted []uint64
-				for _, key := range full {
-					permuted = append(permuted, permute(table, []uint64{key}, 0))
+			for table, keys := range s.Permuted {
+				var want []uint64
+				for number, key := range full {
+					prefix := opened.Tables.Prefix(table, []uint64{key})
+					want = append(want, numberedKey(prefix, opened.Tables.PrefixBits(table), number))
 				}
-				slices.Sort(permuted)
-				if !slices.Equal(words(s.Tables()[1+table]), permuted) {
+				slices.Sort(want)
+				if !slices.Equal(slices.Collect(keys.All()), want) {
 					t.Errorf("table %d holds other keys", table)
 				}
 			}
@@ -282,25 +287,19 @@ func TestFingerprintsLeadToTheirDocuments(t *testing.T) {
 	}
 }
 
-// words returns the keys in a plain table.
-func words(table []byte) (all []uint64) {
-	for ; len(table) > 0; table = table[8:] {
-		all = append(all, binary.LittleEndian.Uint64(table))
-	}
-	return all
-}
-
 func TestBuilderSaysWhatWentWrong(t *testing.T) {
 	full := errors.New("disk full")
 	for limit := range 14 {
 		writes := 0
-		b := NewBuilder(testHeader, func([]byte) error {
+		b, err := New(testHeader, 1, func([]byte) error {
 			if writes++; writes > limit {
 				return full
 			}
 			return nil
-		}, newPlainTable)
-		err := b.Add(Document{Set: packed([]uint64{1, 2})})
+		})
+		if err == nil {
+			err = b.Add(Document{Set: packed([]uint64{1, 2})})
+		}
 		if err == nil {
 			err = b.Close()
 		}
@@ -308,18 +307,20 @@ func TestBuilderSaysWhatWentWrong(t *testing.T) {
 			t.Errorf("after %d writes: %v", limit, err)
 		}
 	}
-	b := NewBuilder(testHeader, func([]byte) error { return nil }, func(iter.Seq[uint64]) (io.WriterTo, error) {
-		return nil, errors.New("too many keys")
-	})
-	if err := errors.Join(b.Add(Document{Digest: digest.Digest{1}}), b.Close()); err == nil || !strings.Contains(err.Error(), "too many keys") {
-		t.Errorf("a table that cannot be made: %v", err)
+	if _, err := New(Header{Bits: 64, Distance: 64}, 1, nil); err == nil {
+		t.Error("fingerprints for which there are no tables")
 	}
 }
 
 // FuzzOpen opens arbitrary bytes with correct checksums, and reads all that it gets.
 func FuzzOpen(f *testing.F) {
 	good := build(f, testHeader, randomDocuments(rand.New(rand.NewPCG(7, 8)), 20), 100)
-	header, _, err := Open(good)
+	opened, err := Open(good)
+	if err != nil {
+		f.Fatal(err)
+	}
+	header := &opened.Header
+	permuted, err := lshbands.NewPermuted(64, 3, 6)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -334,7 +335,11 @@ func FuzzOpen(f *testing.F) {
 				place.Sum = checksum.Of(file[place.Offset : place.Offset+place.Length])
 			}
 		}
-		if s, err := openSegment(file, h, 64*(shift%2)); err == nil {
+		of := &File{Header: *header}
+		if shift%2 != 0 {
+			of.Header.Bits, of.Tables = 64, permuted
+		}
+		if s, err := of.openSegment(file, h); err == nil {
 			for set := range s.Sets {
 				s.AppendSet(nil, set)
 				first, end := s.DocumentsOf(set)

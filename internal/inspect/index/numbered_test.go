@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"mirrorbeam.dev/internal/records/digest"
 	"mirrorbeam.dev/internal/records/docref"
 )
 
@@ -25,7 +26,7 @@ func TestNumberedKeys(t *testing.T) {
 		{0xabc << 52, 200, 0xabc << 32, 44}, // a hash
 	} {
 		for _, number := range []int{0, 7, 1<<numberBits - 1} {
-			key := NumberedKey(c.prefix, c.prefixBits, number)
+			key := numberedKey(c.prefix, c.prefixBits, number)
 			prefix, bits := KeyPrefix(c.prefix, c.prefixBits)
 			if prefix != c.shortened || bits != c.bits || key>>(64-bits) != prefix || NumberOf(key) != number {
 				t.Errorf("prefix %x of %d bits, number %d: key %x, prefix %x of %d bits", c.prefix, c.prefixBits, number, key, prefix, bits)
@@ -44,14 +45,14 @@ func TestNumberedFingerprints(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 1))
 	var file bytes.Buffer
 	header := testHeader
-	header.Bits = 64 * length
-	keyOf := func(table int, fingerprint []uint64, number int) uint64 {
-		return NumberedKey(fingerprint[table], 64, number)
-	}
-	b := NewFingerprintBuilder(header, func(data []byte) error { file.Write(data); return nil }, newPlainTable, length, keyOf)
+	header.Bits, header.Distance = 64*length, 2
+	b := newBuilder(t, header, &file)
 	var given [][]uint64
 	for i := range 100 {
-		d := Fingerprinted{Ref: docref.Ref(i), Fingerprint: []uint64{random.Uint64N(4), 1 << 63, random.Uint64N(4)}, Digest: 77, IsEmpty: i%9 == 0}
+		d := Document{Ref: docref.Ref(i), Digest: digest.Digest{77}}
+		if i%9 > 0 {
+			d.Fingerprint = []uint64{random.Uint64N(4), 1 << 63, random.Uint64N(4)}
+		}
 		given = append(given, slices.Clone(d.Fingerprint))
 		if err := b.Add(d); err != nil {
 			t.Fatal(err)
@@ -61,16 +62,16 @@ func TestNumberedFingerprints(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	_, segments, err := Open(file.Bytes())
-	if err != nil || len(segments) != 1 {
-		t.Fatalf("%d segments, %v", len(segments), err)
+	opened, err := Open(file.Bytes())
+	if err != nil || len(opened.Segments) != 1 {
+		t.Fatalf("%+v, %v", opened, err)
 	}
-	s, seen := segments[0], 0
-	digests := words(s.Tables()[0])
+	s, seen := opened.Segments[0], 0
+	digests := slices.Collect(s.Keys.All())
 	if n := s.Fingerprints(length); n+len(digests) != s.Sets || !slices.Equal(digests, []uint64{77}) {
 		t.Errorf("%d fingerprints and the digests %v in %d sets", n, digests, s.Sets)
 	}
-	for _, key := range words(s.Tables()[length]) {
+	for key := range s.Permuted[len(s.Permuted)-1].All() {
 		fingerprint := s.AppendFingerprint(nil, NumberOf(key), length)
 		for first, end := s.DocumentsOf(NumberOf(key)); first < end; first++ {
 			if document := int(s.Ref(first)); !slices.Equal(fingerprint, given[document]) {
@@ -85,7 +86,7 @@ func TestNumberedFingerprints(t *testing.T) {
 	for i := range file.Len() - footerSize {
 		bad := bytes.Clone(file.Bytes())
 		bad[i] ^= 1
-		if _, _, err := Open(bad); err == nil && i < int(b.header.Segments[0].Columns[keys].Offset) {
+		if _, err := Open(bad); err == nil {
 			t.Fatalf("with another byte %d it is opened", i)
 		}
 	}

@@ -5,25 +5,23 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
 
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/util/checksum"
+	"mirrorbeam.dev/lshbands"
 )
 
-// writer writes the file of an index.
 type writer struct {
 	header  Header
 	write   func([]byte) error
-	table   func(keys iter.Seq[uint64]) (io.WriterTo, error)
 	offset  int64         // in the file
 	segment SegmentHeader // the segment under way
 }
 
-// documentOf is a document with its set. The set is first given by its place in the order in which sets came,
-// later by its number.
+// documentOf is a document with its set. The set is first given by its place in the order in which sets came, later by
+// its number.
 type documentOf struct {
 	ref        docref.Ref
 	set        uint32
@@ -35,7 +33,6 @@ func (w *writer) put(data []byte) error {
 	return w.write(data)
 }
 
-// putColumn writes a column and returns where it is.
 func (w *writer) putColumn(data []byte) (Placement, error) {
 	place := Placement{Offset: w.offset, Length: int64(len(data)), Sum: checksum.Of(data)}
 	return place, w.put(data)
@@ -51,9 +48,8 @@ func (w *writer) putColumns(data *[columns][]byte) (err error) {
 	return nil
 }
 
-// putTable writes a table of sorted keys and returns where it is.
 func (w *writer) putTable(sorted iter.Seq[uint64]) (Placement, error) {
-	table, err := w.table(sorted)
+	table, err := lshbands.NewTable(sorted)
 	if err != nil {
 		return Placement{}, fmt.Errorf("index: %w", err)
 	}
@@ -64,14 +60,13 @@ func (w *writer) putTable(sorted iter.Seq[uint64]) (Placement, error) {
 	return w.putColumn(data.Bytes())
 }
 
-// putKeys writes the table of keys.
 func (w *writer) putKeys(sorted iter.Seq[uint64]) (err error) {
 	w.segment.Columns[keys], err = w.putTable(sorted)
 	return err
 }
 
-// addDocuments fills in the columns of documents. Each document has one of the given number of sets. The
-// documents of one set are in document order.
+// addDocuments fills in the columns of documents. Each document has one of the given number of sets. The documents of
+// one set are in document order.
 func addDocuments(data *[columns][]byte, sets int, documents []documentOf, text []byte) {
 	documents = graphs.RadixSort(documents, make([]documentOf, len(documents)), func(d *documentOf) uint64 { return uint64(d.set) })
 	next := 0
@@ -88,13 +83,11 @@ func addDocuments(data *[columns][]byte, sets int, documents []documentOf, text 
 	}
 }
 
-// endSegment begins the next segment.
 func (w *writer) endSegment() {
 	w.header.Segments = append(w.header.Segments, w.segment)
 	w.segment = SegmentHeader{}
 }
 
-// close writes the header and the footer.
 func (w *writer) close() error {
 	encoded, err := json.Marshal(w.header)
 	if err != nil {
@@ -105,5 +98,5 @@ func (w *writer) close() error {
 	if err := w.put(encoded); err != nil {
 		return err
 	}
-	return w.put(append(footer, magic...))
+	return w.put(append(footer, Magic...))
 }

@@ -80,23 +80,18 @@ func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs 
 			if err != nil {
 				return err.Error()
 			}
-			if fault := firstUnread(file, batch, sketcher); fault != "" {
-				return "the first is at " + fault
+			p := documents.Portion{File: file, Batch: batch}
+			for range p.Sketch(sketcher) {
+				if p.Rejected > 0 {
+					break
+				}
+			}
+			if p.Rejected > 0 {
+				return "the first is at " + p.FirstReject
 			}
 		}
 	}
 	return "the input has changed since"
-}
-
-// firstUnread returns the first record of a batch that cannot be read, and why, or "" if all can be.
-func firstUnread(file *corpus.File, batch corpus.Batch, sketcher *documents.Sketcher) string {
-	p := documents.Portion{File: file, Batch: batch}
-	for range p.Sketch(sketcher) {
-		if p.Rejected > 0 {
-			break
-		}
-	}
-	return p.FirstReject
 }
 
 type census struct {
@@ -253,7 +248,6 @@ func (c *census) facts(counts findings.Counts) Facts {
 	return facts
 }
 
-// propose notes the preset that most documents look like, if no preset is chosen.
 func (f *Facts) propose(config *job.Config, texts findings.Texts) {
 	if config.Preset != "" || f.SampledDocuments == 0 {
 		return

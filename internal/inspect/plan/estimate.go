@@ -36,7 +36,6 @@ type Estimate struct {
 	Requests float64 `json:"requests"`
 }
 
-// load is what the memory of a process depends on.
 type load struct {
 	// Bytes of text, Documents, and the shingles of all that are counted to find the rarest.
 	bytes, documents, ordered float64
@@ -65,7 +64,6 @@ const (
 	auditAtATime    = 2e6
 )
 
-// memory returns the largest resident size of a process.
 func (l *load) memory() float64 {
 	current := min(l.lanes, l.splits) / max(l.splits, 1) // share of the splits
 	return processMemory + min(l.bytes, textAtATime)*textMemory +
@@ -75,7 +73,6 @@ func (l *load) memory() float64 {
 		min(l.probed, auditAtATime)*auditMemory
 }
 
-// Reads says what a job reads.
 type Reads struct {
 	// Files are ordered by their numbers of bytes, the most first.
 	Files []Files `json:"files"`
@@ -94,24 +91,19 @@ type Files struct {
 }
 
 func readsOf(inputs *documents.Inputs) *Reads {
-	type kind struct {
-		format      corpus.Format
-		compression corpus.Compression
-		reference   bool
-	}
-	found := map[kind]*Files{}
+	found := map[Files]*Files{} // by what is the same of all
 	for i := range inputs.Files {
-		reference := inputs.Files[i].Reference
 		for _, file := range inputs.Files[i].All() {
-			k := kind{file.Format, file.Compression, reference}
-			if found[k] == nil {
-				found[k] = &Files{Format: k.format.String(), Reference: reference}
-				if k.compression != corpus.None {
-					found[k].Compression = k.compression.String()
-				}
+			kind := Files{Format: file.Format.String(), Reference: inputs.Files[i].Reference}
+			if file.Compression != corpus.None {
+				kind.Compression = file.Compression.String()
 			}
-			found[k].Files++
-			found[k].Bytes += file.Size
+			if found[kind] == nil {
+				of := kind
+				found[kind] = &of
+			}
+			found[kind].Files++
+			found[kind].Bytes += file.Size
 		}
 	}
 	reads := &Reads{Splits: len(inputs.Splits)}

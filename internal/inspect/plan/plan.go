@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"mirrorbeam.dev/internal/failure"
-	"mirrorbeam.dev/internal/fingerprint/documents"
-	"mirrorbeam.dev/internal/inspect/sample"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/storage"
@@ -162,7 +160,10 @@ func weigh(option option, documents float64, c *Config, measured *survey) Choice
 	shingles, sketches, comparing := 0., 0., candidateSeconds
 	if measured != nil {
 		estimate := measured.estimates[option.keying]
-		choice.doubt(estimate, documents, &measured.corpus.inputs)
+		most := documents * (documents - 1) / 2
+		choice.CandidatesError = estimate.Error
+		choice.CandidatesLow, choice.CandidatesHigh = min(estimate.Low, most), min(estimate.High, most)
+		choice.HotGroups = hotGroups(&measured.corpus.inputs, estimate)
 		choice.Candidates, shingles = estimate.Candidates, documents*measured.facts.Shingles
 		if option.scheme.Bands == 0 {
 			choice.KeysPerDocument = estimate.Keys
@@ -203,14 +204,6 @@ func (c *Choice) compare(other *Choice) int {
 // Saving returns the share of the CPU time for keys and candidates of another choice that this one saves, below 0 if it takes more.
 func (c *Choice) Saving(other *Choice) float64 { return 1 - c.seconds/max(other.seconds, 1e-9) }
 
-// doubt notes how sure an estimate of candidates is for a corpus of that many documents, and the hot groups that make it unsure.
-func (c *Choice) doubt(estimate sample.Estimate, all float64, inputs *documents.Inputs) {
-	most := all * (all - 1) / 2
-	c.CandidatesError, c.CandidatesLow, c.CandidatesHigh = estimate.Error, min(estimate.Low, most), min(estimate.High, most)
-	c.HotGroups = hotGroups(inputs, estimate)
-}
-
-// find finds the choice of the configuration, the best one and the next ones.
 func (a *Advice) find(options *options, recall float64) {
 	place := func(wanted func(c *Choice) bool) int {
 		return slices.IndexFunc(a.Choices, func(c Choice) bool { return wanted(&c) })
@@ -299,7 +292,6 @@ type Advice struct {
 	Curve []Point         `json:"curve"`
 }
 
-// Choice is a way to find candidates, and what it takes for the corpus.
 type Choice struct {
 	Keys methods.Name `json:"keys"`
 	// Scheme is the scheme of MinHash keys. It is zero for other keys.
@@ -346,7 +338,6 @@ type HotGroup struct {
 	Dense bool `json:"dense"`
 }
 
-// Facts describe a corpus.
 type Facts struct {
 	Documents          int64 `json:"documents"`
 	ReferenceDocuments int64 `json:"reference_documents,omitempty"`
@@ -375,7 +366,6 @@ type Facts struct {
 
 func (f *Facts) all() float64 { return float64(f.Documents + f.ReferenceDocuments) }
 
-// Point is a point of the S-curve.
 type Point struct {
 	Similarity float64 `json:"similarity"`
 	// Probability is the probability that a pair of this similarity shares a key.

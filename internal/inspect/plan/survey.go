@@ -170,8 +170,7 @@ func count(documents []sample.Document, shingles int) *lshbands.Counters {
 	return order
 }
 
-// missed returns about how many pairs at or above the threshold share no key of
-// the scheme.
+// missed returns about how many pairs at or above the threshold share no key of the scheme.
 func (m *survey) missed(scheme lshbands.Scheme) float64 {
 	exact := m.estimates[keying{keys: methods.Exact}]
 	n := 0.
@@ -183,7 +182,6 @@ func (m *survey) missed(scheme lshbands.Scheme) float64 {
 	return n
 }
 
-// load returns what the memory of a job with these keys depends on.
 func (m *survey) load(k keying) load {
 	facts, estimate, sizing := &m.facts, m.estimates[k], &m.corpus.sizing
 	documents := facts.all()
@@ -210,16 +208,14 @@ func (m *survey) load(k keying) load {
 	return l
 }
 
-// leastHotGroup is the least number of documents of a group that is named.
 const leastHotGroup = 100
 
-// hotGroups names the largest groups of an estimate.
 func hotGroups(inputs *documents.Inputs, estimate sample.Estimate) []HotGroup {
-	var hotGroups []HotGroup
+	var named []HotGroup
 	for _, group := range estimate.Groups {
 		if group.Documents >= leastHotGroup {
-			hotGroups = append(hotGroups, HotGroup{group.Documents, group.Candidates, inputs.Name(group.Example), group.Dense})
+			named = append(named, HotGroup{group.Documents, group.Candidates, inputs.Name(group.Example), group.Dense})
 		}
 	}
-	return hotGroups
+	return named
 }

@@ -2,9 +2,7 @@ package query
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math"
-	"math/bits"
 	"slices"
 
 	"mirrorbeam.dev/asmkernels"
@@ -26,9 +24,9 @@ type added struct {
 	oldest    int
 	gone      int // documents that have been taken out of the list
 
-	sets  []addedSet
-	byKey map[identity]uint32 // the set that a document has
-	free  []uint32            // sets that nothing refers to
+	sets     []addedSet
+	byDigest map[sketch.Digest]uint32 // the set that a document has
+	free     []uint32                 // sets that nothing refers to
 
 	postings postings
 	shared   []uint32 // by set: the keys that it shares with the document asked about
@@ -38,29 +36,6 @@ type added struct {
 	keys, set, other []uint64
 }
 
-// identity tells sets, or fingerprints, apart. Documents without shingles are known by their bytes.
-type identity struct {
-	digest  sketch.Digest
-	words   string // of a fingerprint
-	isEmpty bool
-}
-
-func fingerprintIdentity(words []uint64) identity {
-	var packed []byte
-	for _, word := range words {
-		packed = binary.LittleEndian.AppendUint64(packed, word)
-	}
-	return identity{words: string(packed)}
-}
-
-func (k *identity) distance(words []uint64) int {
-	differing := 0
-	for i, word := range words {
-		differing += bits.OnesCount64(word ^ binary.LittleEndian.Uint64([]byte(k.words[8*i:8*i+8])))
-	}
-	return differing
-}
-
 type addedDocument struct {
 	names  []byte // its id and its ref, as JSON
 	idSize uint32
@@ -68,29 +43,20 @@ type addedDocument struct {
 	next   int // the next document of the same set, none if there is no other
 }
 
-// none stands for no document.
 const none = -1
 
+// addedSet is a set of shingles. Documents without shingles are known by their bytes: each digest of these is a set, too.
 type addedSet struct {
-	identity
-	packed        []byte
-	first, newest int // documents that have it; none if they are gone
+	digest        sketch.Digest
+	isEmpty       bool
+	packed        []byte   // nil if fingerprints are compared
+	fingerprint   []uint64 // nil if sets are
+	first, newest int      // documents that have it; none if they are gone
 }
 
 // newAdded returns a holder of documents that are found at a threshold, or by tables of fingerprints.
 func newAdded(threshold float64, tables *lshbands.Permuted, window int) *added {
-	return &added{threshold: threshold, tables: tables, window: window, byKey: map[identity]uint32{}}
-}
-
-// identity returns what tells the set of the document apart.
-func (h *added) identity(a *question) identity {
-	switch {
-	case len(a.packed) == 0:
-		return identity{digest: a.digest, isEmpty: true}
-	case h.tables != nil:
-		return fingerprintIdentity(a.fingerprint)
-	}
-	return identity{digest: a.digest}
+	return &added{threshold: threshold, tables: tables, window: window, byDigest: map[sketch.Digest]uint32{}}
 }
 
 // keysOf returns the keys of a document that has shingles; valid until the next call.
@@ -111,7 +77,7 @@ func (h *added) keysOf(a *question) []uint64 {
 func (h *added) search(matches []output.Match, a *question, top int) []output.Match {
 	h.found = h.found[:0]
 	if len(a.packed) == 0 {
-		if set, has := h.byKey[h.identity(a)]; has {
+		if set, has := h.byDigest[a.digest]; has {
 			match := output.NewIdenticalMatch()
 			if h.tables != nil {
 				match = output.NewHammingMatch(0, 0)
@@ -176,7 +142,7 @@ func (h *added) collect(a *question) {
 func (h *added) compare(a *question, number uint32) (match output.Match, is bool) {
 	of := &h.sets[number]
 	if h.tables != nil {
-		distance := of.distance(a.fingerprint)
+		distance := sketch.Hamming(of.fingerprint, a.fingerprint)
 		return output.NewHammingMatch(distance, h.tables.Bits()), distance <= h.tables.Distance()
 	}
 	size, other := len(h.set), len(of.packed)/sketchblock.HashSize
@@ -198,14 +164,14 @@ func (h *added) add(a *question) error {
 	if h.window > 0 && len(h.documents)-h.oldest == h.window {
 		h.drop()
 	}
-	key, number := h.identity(a), h.gone+len(h.documents)
-	set, known := h.byKey[key]
+	number := h.gone + len(h.documents)
+	set, known := h.byDigest[a.digest]
 	if known {
 		h.documents[h.sets[set].newest-h.gone].next = number
 		h.sets[set].newest = number
 	} else {
 		var err error
-		if set, err = h.addSet(a, key, number); err != nil {
+		if set, err = h.addSet(a, number); err != nil {
 			return err
 		}
 	}
@@ -214,9 +180,10 @@ func (h *added) add(a *question) error {
 	return nil
 }
 
-func (h *added) addSet(a *question, key identity, document int) (uint32, error) {
+func (h *added) addSet(a *question, document int) (uint32, error) {
+	of := addedSet{digest: a.digest, isEmpty: len(a.packed) == 0, first: document, newest: document}
 	var keys []uint64
-	if !key.isEmpty {
+	if !of.isEmpty {
 		keys = h.keysOf(a)
 	}
 	if err := h.makeRoom(len(keys)); err != nil {
@@ -229,11 +196,12 @@ func (h *added) addSet(a *question, key identity, document int) (uint32, error) 
 	last := len(h.free) - 1
 	set := h.free[last]
 	h.free = h.free[:last]
-	of := addedSet{identity: key, first: document, newest: document}
 	if h.tables == nil {
 		of.packed = a.packed
+	} else {
+		of.fingerprint = a.fingerprint
 	}
-	h.sets[set], h.byKey[key] = of, set
+	h.sets[set], h.byDigest[of.digest] = of, set
 	for _, key := range keys {
 		h.postings.add(key, set, uint32(len(of.packed)/sketchblock.HashSize))
 	}
@@ -262,8 +230,8 @@ func (h *added) drop() {
 	number := oldest.set
 	of := &h.sets[number]
 	if of.first = oldest.next; of.first == none {
-		delete(h.byKey, of.identity)
-		of.packed = nil
+		delete(h.byDigest, of.digest)
+		of.packed, of.fingerprint = nil, nil
 		if of.isEmpty {
 			h.free = append(h.free, number) // it has no postings
 		}

@@ -124,8 +124,8 @@ func TestWindowIsBounded(t *testing.T) {
 			t.Fatalf("%d documents are held, want %d", got, min(i+1, window))
 		}
 	}
-	if len(h.byKey) > window || cap(h.documents) > 8*window || len(h.sets) > 8*window || cap(h.postings.all) > 40*window || len(h.free) > len(h.sets) {
-		t.Errorf("%d keys, room for %d documents, %d sets, room for %d postings, %d free", len(h.byKey), cap(h.documents), len(h.sets), cap(h.postings.all), len(h.free))
+	if len(h.byDigest) > window || cap(h.documents) > 8*window || len(h.sets) > 8*window || cap(h.postings.all) > 40*window || len(h.free) > len(h.sets) {
+		t.Errorf("%d keys, room for %d documents, %d sets, room for %d postings, %d free", len(h.byDigest), cap(h.documents), len(h.sets), cap(h.postings.all), len(h.free))
 	}
 	for _, shared := range h.shared {
 		if shared > 0 {

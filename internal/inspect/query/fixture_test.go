@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -19,7 +17,6 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/job"
-	"mirrorbeam.dev/lshbands"
 	"mirrorbeam.dev/sketch"
 )
 
@@ -153,43 +150,31 @@ func (l *library) publish(t *testing.T) (paths []string) {
 func (l *library) indexOf(t *testing.T, file int) []byte {
 	t.Helper()
 	var content bytes.Buffer
-	write := func(b []byte) error { content.Write(b); return nil }
-	newTable := func(keys iter.Seq[uint64]) (io.WriterTo, error) { return lshbands.NewTable(keys) }
 	header := l.header(file)
-	var add func(ref docref.Ref, x *text, f *sketch.Fingerprint) error
-	var finish func() error
 	if l.config.Scoring() == methods.Hamming {
-		tables, err := lshbands.PlanTables(l.config.Bits, l.config.Hamming, l.config.Blocks...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		header.Bits, header.Distance, header.Blocks = l.config.Bits, l.config.Hamming, tables.Blocks()
-		b := index.NewFingerprintBuilder(header, write, newTable, tables.Tables(), index.KeysOf(&header, tables))
-		finish = b.Close
-		add = func(ref docref.Ref, x *text, f *sketch.Fingerprint) error {
-			return b.Add(index.Fingerprinted{Ref: ref, ID: []byte(x.id), Fingerprint: f.SimHash, IsEmpty: len(f.Set) == 0, Digest: f.Digest[0]})
-		}
-	} else {
-		b := index.NewBuilder(header, write, newTable)
-		finish = b.Close
-		add = func(ref docref.Ref, x *text, f *sketch.Fingerprint) error {
-			return b.Add(index.Document{Ref: ref, ID: []byte(x.id), Digest: f.Digest, Set: sketchblock.AppendPacked(nil, f.Set)})
-		}
+		header.Bits, header.Distance, header.Blocks = l.config.Bits, l.config.Hamming, l.config.Blocks
+	}
+	b, err := index.New(header, l.config.Seed.Number, func(b []byte) error { content.Write(b); return nil })
+	if err != nil {
+		t.Fatal(err)
 	}
 	for i := range l.texts {
-		x := &l.texts[i]
+		x, f := &l.texts[i], &l.prints[i]
 		if x.file != file {
 			continue
 		}
-		ref, err := docref.New(x.file, x.position)
-		if err == nil {
-			err = add(ref, x, &l.prints[i])
+		d := index.Document{ID: []byte(x.id), Digest: f.Digest, Set: sketchblock.AppendPacked(nil, f.Set)}
+		if len(f.Set) > 0 {
+			d.Fingerprint = f.SimHash
+		}
+		if d.Ref, err = docref.New(x.file, x.position); err == nil {
+			err = b.Add(d)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := finish(); err != nil {
+	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return content.Bytes()
@@ -198,7 +183,7 @@ func (l *library) indexOf(t *testing.T, file int) []byte {
 // open publishes the library and opens its index.
 func (l *library) open(t *testing.T) *Index {
 	t.Helper()
-	x := &Index{config: l.config}
+	x := newIndex(l.config)
 	if err := x.openFiles(l.publish(t)); err != nil {
 		t.Fatal(err)
 	}

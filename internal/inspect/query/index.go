@@ -16,35 +16,25 @@ import (
 	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/util/setting"
 	"mirrorbeam.dev/job"
-	"mirrorbeam.dev/lshbands"
 )
 
 // Index is the index of a state, open for queries by any number of goroutines. Its files are mapped into memory if their
 // storage can do that. Then the used parts are in the system's page cache, which may drop them. Nobody may write to the
 // files meanwhile.
 type Index struct {
-	config job.Config // config of the job
-	files  []indexFile
+	config     job.Config // config of the job
+	isDistance bool       // the job compares fingerprints
+	files      []indexFile
+}
+
+func newIndex(config job.Config) *Index {
+	return &Index{config: config, isDistance: config.Scorer().IsDistance}
 }
 
 type indexFile struct {
-	path     string
-	mapped   storage.Mapping
-	header   index.Header
-	segments []segment
-
-	// tables are how fingerprints are permuted, nil in an index of sets.
-	tables *lshbands.Permuted
-}
-
-type segment struct {
-	*index.Segment
-	keys *lshbands.Table
-
-	// In an index of fingerprints, digests holds the digests of documents without shingles, which serve as their keys.
-	// Each table has its permuted fingerprints, or the numbers of fingerprints by their prefixes.
-	digests  *lshbands.Table
-	permuted []*lshbands.Table
+	path   string
+	mapped storage.Mapping
+	*index.File
 }
 
 func (x *Index) openFiles(paths []string) error {
@@ -64,81 +54,15 @@ func openIndexFile(path string) (indexFile, error) {
 	if err != nil {
 		return indexFile{}, fmt.Errorf("%w: %s", err, remedy(path))
 	}
-	f := indexFile{path: path, mapped: mapped}
-	if err := f.open(); err != nil {
+	opened, err := index.Open(mapped.Bytes)
+	if err != nil {
 		return indexFile{}, errors.Join(fmt.Errorf("%w: %s", err, remedy(path)), mapped.Close())
 	}
-	return f, nil
+	return indexFile{path, mapped, opened}, nil
 }
 
-// remedy says what helps if a file of an index is damaged.
 func remedy(path string) string {
 	return fmt.Sprintf("remove %s and ask again, which makes a new one", path)
-}
-
-func (f *indexFile) open() error {
-	header, segments, err := index.Open(f.mapped.Bytes)
-	if err != nil {
-		return err
-	}
-	f.header = header
-	if header.Bits > 0 {
-		if f.tables, err = lshbands.NewPermuted(header.Bits, header.Distance, header.Blocks...); err != nil {
-			return err
-		}
-	}
-	for _, s := range segments {
-		opened, err := f.openSegment(s)
-		if err != nil {
-			return err
-		}
-		f.segments = append(f.segments, opened)
-		for document := range s.Documents {
-			if _, _, known := header.Place(s.Ref(document)); !known {
-				return fmt.Errorf("document %d belongs to a file that is not in the header", document)
-			}
-		}
-	}
-	return nil
-}
-
-func (f *indexFile) openSegment(s *index.Segment) (segment, error) {
-	opened := segment{Segment: s}
-	var tables []*lshbands.Table
-	for _, table := range append([][]byte{s.Keys()}, s.Tables()...) {
-		t, err := lshbands.OpenTable(table)
-		if err != nil {
-			return segment{}, err
-		}
-		tables = append(tables, t)
-	}
-	opened.keys = tables[0]
-	if f.tables == nil {
-		if keys, postings := opened.keys.Len(), s.Postings(); keys != postings {
-			return segment{}, fmt.Errorf("there are %d keys for %d postings", keys, postings)
-		}
-		return opened, nil
-	}
-	if len(tables) != 2+f.tables.Tables() {
-		return segment{}, fmt.Errorf("there are %d tables instead of %d", len(tables), 2+f.tables.Tables())
-	}
-	opened.digests, opened.permuted = tables[1], tables[2:]
-	fingerprints := opened.keys.Len()
-	if f.header.IsNumbered() {
-		fingerprints = s.Fingerprints((f.header.Bits + 63) / 64)
-	}
-	if keys := fingerprints + opened.digests.Len(); keys != s.Sets {
-		return segment{}, fmt.Errorf("there are %d keys for %d fingerprints", keys, s.Sets)
-	}
-	return opened, nil
-}
-
-// tables returns how fingerprints are permuted; nil if the index is one of sets.
-func (x *Index) tables() (*lshbands.Permuted, error) {
-	if !x.config.Scorer().IsDistance {
-		return nil, nil
-	}
-	return lshbands.PlanTables(x.config.Bits, x.config.Hamming, x.config.Blocks...)
 }
 
 // Close gives the files back. No query may be running.
@@ -167,7 +91,6 @@ type posting struct {
 	size uint32 // of the set
 }
 
-// leastRoom is the number of postings that there is room for at first.
 const leastRoom = 1 << 10
 
 func (p *postings) add(key uint64, set, size uint32) {

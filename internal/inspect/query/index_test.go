@@ -46,7 +46,7 @@ func TestOpenRefuses(t *testing.T) {
 			l := newLibrary(t, newTexts(1, 40), nil)
 			c.change(l)
 			paths := l.publish(t)
-			err := (&Index{config: l.config}).openFiles(paths)
+			err := newIndex(l.config).openFiles(paths)
 			if !strings.Contains(fmt.Sprint(err), c.want) || !isDamage(err, paths) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
@@ -83,7 +83,7 @@ func TestDamageIsFound(t *testing.T) {
 		l := newLibrary(t, newTexts(9, 30), change)
 		x, a := l.open(t), l.ask(t)
 		want := answers(t, x, Request{Input: []string{a.input}})
-		path, header := x.files[1].path, x.files[1].header
+		path, header := x.files[1].path, x.files[1].Header
 		var paths []string
 		for _, file := range x.files {
 			paths = append(paths, file.path)
@@ -104,7 +104,7 @@ func TestDamageIsFound(t *testing.T) {
 			if err := os.WriteFile(path, damaged, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			y := &Index{config: l.config}
+			y := newIndex(l.config)
 			err := y.openFiles(paths)
 			if !isSet || err != nil {
 				if isSet || !isDamage(err, []string{path}) {

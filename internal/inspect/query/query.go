@@ -18,6 +18,7 @@ import (
 	"mirrorbeam.dev/internal/util/quoting"
 	"mirrorbeam.dev/internal/util/setting"
 	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/lshbands"
 	"mirrorbeam.dev/sketch"
 )
 
@@ -42,7 +43,6 @@ type Request struct {
 	Progress func(line string)
 }
 
-// Counts is what a query counted.
 type Counts struct {
 	// Documents counts the documents that were looked for, Matched those with a match, Matches all matches.
 	Documents, Matched, Matches int64
@@ -58,7 +58,7 @@ type Counts struct {
 func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, error) {
 	config := x.config
 	switch {
-	case config.Scorer().IsDistance && q.Threshold != 0:
+	case x.isDistance && q.Threshold != 0:
 		return Counts{}, failure.New(failure.Usage, setting.Errorf("{threshold} %g: the state has SimHash fingerprints within {hamming} %d; leave it out", q.Threshold, config.Hamming))
 	case q.Threshold == 0:
 		q.Threshold = config.Threshold
@@ -70,7 +70,7 @@ func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, e
 		return Counts{}, failure.New(failure.Usage, err)
 	}
 	run := query{Request: q, index: x, sketching: reading.Sketching(reading.Sizing(0).WindowBytes)}
-	if !config.Scorer().IsDistance {
+	if !x.isDistance {
 		run.sketching.Options.SimHashBits = 0
 	}
 	if err := run.list(ctx); ctx.Err() != nil {
@@ -177,9 +177,11 @@ func (p *portion) add(matches []output.Match) {
 }
 
 func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) {
-	tables, err := q.index.tables()
-	if err != nil {
-		return sum, err
+	var tables *lshbands.Permuted
+	if c := &q.index.config; q.index.isDistance {
+		if tables, err = lshbands.PlanTables(c.Bits, c.Hamming, c.Blocks...); err != nil {
+			return sum, err
+		}
 	}
 	held := newAdded(q.Threshold, tables, q.Window)
 	pool := documents.Pool[*portion]{
@@ -259,7 +261,6 @@ func (r *rights) release() {
 	}
 }
 
-// read passes on the batches of all files, then of stdin.
 func (q *query) read(r *rights, pass func(file *corpus.File, batch corpus.Batch) error) error {
 	limits := q.sketching.Limits(r.hold, r.holdWindow)
 	for number := range q.files {
@@ -292,7 +293,7 @@ type queryWorker struct {
 func (q *query) newWorker() (*queryWorker, error) {
 	var header index.Header
 	if len(q.index.files) > 0 {
-		header = q.index.files[0].header
+		header = q.index.files[0].Header
 	}
 	sketching, err := q.sketching.WithIgnored(header.Ignored)
 	if err != nil {
@@ -303,16 +304,8 @@ func (q *query) newWorker() (*queryWorker, error) {
 		return nil, err
 	}
 	w := &queryWorker{top: q.Top, add: q.Add, sketcher: sketcher, searcher: newSearcher(q.index, q.Threshold)}
-	if len(header.Common) > 0 {
-		common, err := documents.SharedShingles(header.Common)
-		if err != nil {
-			return nil, err
-		}
-		if w.stripper, err = sketch.NewStripper(common, sketching.Options.SimHashBits); err != nil {
-			return nil, err
-		}
-	}
-	return w, nil
+	w.stripper, err = header.Stripper(sketching.Options.SimHashBits)
+	return w, err
 }
 
 func (w *queryWorker) strip(f sketch.Fingerprint) sketch.Fingerprint {
@@ -371,7 +364,6 @@ type question struct {
 	matches     []output.Match // in the index
 }
 
-// newQuestion keeps what is needed of a fingerprint.
 func newQuestion(id, ref []byte, f sketch.Fingerprint, matches []output.Match) question {
 	a := question{id: id, ref: ref, digest: f.Digest, matches: matches}
 	a.packed = sketchblock.AppendPacked(make([]byte, 0, sketchblock.HashSize*len(f.Set)+2), f.Set)

@@ -29,17 +29,16 @@ type searcher struct {
 	touched []int    // sets that share any key
 	set     []uint64
 
-	probes                []lshbands.Probe // of the keys of the given set, or of its fingerprint in each table
-	permuted, fingerprint [1]uint64
-	candidates, rows      []uint64
-	distances             []uint16
+	probes           []lshbands.Probe // of the keys of the given set, or of its fingerprint in each table
+	candidates, rows []uint64
+	distances        []uint16
 
 	found []found
 }
 
 type found struct {
 	file     *indexFile
-	segment  *segment
+	segment  *index.Segment
 	document int
 	ref      docref.Ref
 	match    output.Match
@@ -48,7 +47,7 @@ type found struct {
 func newSearcher(x *Index, threshold float64) *searcher {
 	most := 0
 	for _, file := range x.files {
-		for _, segment := range file.segments {
+		for _, segment := range file.Segments {
 			most = max(most, segment.Sets)
 		}
 	}
@@ -61,8 +60,8 @@ func (s *searcher) search(of sketch.Fingerprint) ([]found, error) {
 	s.found = s.found[:0]
 	for i := range s.index.files {
 		file := &s.index.files[i]
-		for j := range file.segments {
-			if err := s.searchSegment(file, &file.segments[j], of); err != nil {
+		for j := range file.Segments {
+			if err := s.searchSegment(file, file.Segments[j], of); err != nil {
 				return nil, fmt.Errorf("search index %s: %w", file.path, err)
 			}
 		}
@@ -73,26 +72,23 @@ func (s *searcher) search(of sketch.Fingerprint) ([]found, error) {
 	return s.found, nil
 }
 
-func (s *searcher) searchSegment(file *indexFile, in *segment, of sketch.Fingerprint) error {
+func (s *searcher) searchSegment(file *indexFile, in *index.Segment, of sketch.Fingerprint) error {
 	switch {
-	case file.tables == nil:
+	case file.Tables == nil:
 		return s.searchSets(file, in, of)
 	case len(of.Set) == 0:
-		for first, end := in.digests.Range(of.Digest[0], 64); first < end; first++ {
-			s.add(file, in, in.Sets-in.digests.Len()+first, output.NewHammingMatch(0, 0))
+		for first, end := in.Keys.Range(of.Digest[0], 64); first < end; first++ {
+			s.add(file, in, in.Sets-in.Keys.Len()+first, output.NewHammingMatch(0, 0))
 		}
 		return nil
-	case file.header.IsNumbered():
-		return s.searchNumbered(file, in, of.SimHash)
 	}
-	s.searchPermuted(file, in, of.SimHash)
-	return nil
+	return s.searchFingerprints(file, in, of.SimHash)
 }
 
-func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprint) error {
+func (s *searcher) searchSets(file *indexFile, in *index.Segment, of sketch.Fingerprint) error {
 	size := len(of.Set)
 	if size == 0 {
-		first, end := in.keys.Range(index.DigestKey(of.Digest), 64)
+		first, end := in.Keys.Range(index.DigestKey(of.Digest), 64)
 		for ; first < end; first++ {
 			if set := in.Posting(first); in.Digest(set) == of.Digest {
 				s.add(file, in, set, output.NewIdenticalMatch())
@@ -109,7 +105,7 @@ func (s *searcher) searchSets(file *indexFile, in *segment, of sketch.Fingerprin
 	for _, set := range s.touched {
 		other := in.Size(set)
 		need := asmkernels.Required(s.threshold, size, other)
-		if int(s.shared[set]) < leastShared(s.threshold, file.header.Threshold, need, size, other) {
+		if int(s.shared[set]) < leastShared(s.threshold, file.Header.Threshold, need, size, other) {
 			continue
 		}
 		if in.Digest(set) == of.Digest {
@@ -141,7 +137,7 @@ func leastShared(threshold, otherThreshold float64, need, size, other int) int {
 
 // collect counts the keys that the sets of a segment share with the given set. It leaves out sets whose size does not
 // allow the similarity.
-func (s *searcher) collect(in *segment, set []uint64) {
+func (s *searcher) collect(in *index.Segment, set []uint64) {
 	s.touched = s.touched[:0]
 	size := float64(len(set))
 	least := math.Ceil(s.threshold * size * (1 - 1e-9))
@@ -152,7 +148,7 @@ func (s *searcher) collect(in *segment, set []uint64) {
 	}
 	s.probes = s.probes[:0]
 	for _, key := range set[:index.KeyCount(s.threshold, len(set))] {
-		s.probes = append(s.probes, lshbands.Probe{Table: in.keys, Prefix: key, PrefixBits: 64})
+		s.probes = append(s.probes, lshbands.Probe{Table: in.Keys, Prefix: key, PrefixBits: 64})
 	}
 	lshbands.Search(s.probes)
 	for i := range s.probes {
@@ -172,46 +168,18 @@ func (s *searcher) collect(in *segment, set []uint64) {
 	}
 }
 
-// searchPermuted looks in each table for the fingerprints that share the prefix. It takes those within the distance
+// searchFingerprints looks in each table for the fingerprints that share the prefix. It takes those within the distance
 // that no earlier table has shown.
-func (s *searcher) searchPermuted(file *indexFile, in *segment, of []uint64) {
-	tables := file.tables
-	s.probes = s.probes[:0]
-	for table, keys := range in.permuted {
-		s.probes = append(s.probes, lshbands.Probe{Table: keys, Prefix: tables.Prefix(table, of), PrefixBits: tables.PrefixBits(table)})
-	}
-	lshbands.Search(s.probes)
-	for table, keys := range in.permuted {
-		s.candidates = keys.AppendKeys(s.candidates[:0], s.probes[table].First, s.probes[table].End)
-		s.distances = slices.Grow(s.distances[:0], len(s.candidates))[:len(s.candidates)]
-		tables.Permute(table, s.permuted[:], of)
-		asmkernels.Hamming(s.distances, s.permuted[:], s.candidates)
-		for i, distance := range s.distances {
-			if int(distance) > tables.Distance() {
-				continue
-			}
-			tables.Unpermute(table, s.fingerprint[:], s.candidates[i:i+1])
-			if tables.FirstCommon(of, s.fingerprint[:]) != table {
-				continue
-			}
-			for number, last := in.keys.Range(s.fingerprint[0], 64); number < last; number++ {
-				s.add(file, in, number, output.NewHammingMatch(int(distance), tables.Bits()))
-			}
-		}
-	}
-}
-
-// searchNumbered does the same where tables lead to the numbers of fingerprints.
-func (s *searcher) searchNumbered(file *indexFile, in *segment, of []uint64) error {
-	tables, words := file.tables, len(of)
+func (s *searcher) searchFingerprints(file *indexFile, in *index.Segment, of []uint64) error {
+	tables, words := file.Tables, len(of)
 	fingerprints := in.Fingerprints(words)
 	s.probes = s.probes[:0]
-	for table, keys := range in.permuted {
+	for table, keys := range in.Permuted {
 		prefix, prefixBits := index.KeyPrefix(tables.Prefix(table, of), tables.PrefixBits(table))
 		s.probes = append(s.probes, lshbands.Probe{Table: keys, Prefix: prefix, PrefixBits: prefixBits})
 	}
 	lshbands.Search(s.probes)
-	for table, keys := range in.permuted {
+	for table, keys := range in.Permuted {
 		s.candidates = keys.AppendKeys(s.candidates[:0], s.probes[table].First, s.probes[table].End)
 		s.rows = s.rows[:0]
 		for _, key := range s.candidates {
@@ -232,20 +200,18 @@ func (s *searcher) searchNumbered(file *indexFile, in *segment, of []uint64) err
 	return nil
 }
 
-func (s *searcher) add(file *indexFile, in *segment, set int, match output.Match) {
+func (s *searcher) add(file *indexFile, in *index.Segment, set int, match output.Match) {
 	first, end := in.DocumentsOf(set)
 	for document := first; document < end; document++ {
 		s.found = append(s.found, found{file, in, document, in.Ref(document), match})
 	}
 }
 
-// refName returns path:position of a document.
 func refName(file *indexFile, ref docref.Ref) string {
-	name, position, _ := file.header.Place(ref)
+	name, position, _ := file.Header.Place(ref)
 	return fmt.Sprintf("%s:%d", name, position)
 }
 
-// nameOf returns an id as JSON: a number, or a string.
 func nameOf(id []byte, isInteger bool) []byte {
 	if isInteger && corpus.IsInteger(id) {
 		return bytes.Clone(id)
@@ -259,8 +225,8 @@ func (f *found) row(id, ref []byte) output.Match {
 	match.MatchRef = quoting.AppendString(nil, refName(f.file, f.ref))
 	match.Match = match.MatchRef
 	if id := f.segment.ID(f.document); len(id) > 0 {
-		match.Match = nameOf(id, f.file.header.AreIntegers)
+		match.Match = nameOf(id, f.file.Header.AreIntegers)
 	}
-	match.Reference = f.ref.File() < f.file.header.References
+	match.Reference = f.ref.File() < f.file.Header.References
 	return match
 }

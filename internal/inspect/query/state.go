@@ -54,7 +54,8 @@ type stateReader struct {
 	progress func(line string)
 	telling  sync.Once
 	content  *state.Content
-	kind     index.Kind
+	seed     uint64
+	header   index.Header // with what the indexes of all parts hold
 }
 
 func (s *stateReader) open(ctx context.Context) (x *Index, err error) {
@@ -84,18 +85,23 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 		}
 		return nil, err
 	}
-	x := new(Index)
-	if err := json.Unmarshal(s.content.Config, &x.config); err != nil {
+	var config job.Config
+	if err := json.Unmarshal(s.content.Config, &config); err != nil {
 		return nil, fmt.Errorf("read the configuration of the last run: %w", err)
 	}
-	isOtherText := s.content.MainText != webtext.MainVersion && x.config.HTMLText == webtext.Main
+	isOtherText := s.content.MainText != webtext.MainVersion && config.HTMLText == webtext.Main
 	if s.content.Sketch != sketch.Version || s.content.Unicode != sketch.UnicodeVersion || isOtherText {
 		return nil, errors.New("another version of this program made it: run its job again with this one and --rebuild")
 	}
-	if err := x.config.CheckIndex(); err != nil {
+	if err := config.CheckIndex(); err != nil {
 		return nil, fmt.Errorf("an index of its documents cannot be made: it %w", err)
 	}
-	s.kind = kindOf(&x.config)
+	x := newIndex(config)
+	s.seed, s.header = config.Seed.Number, index.Header{Threshold: config.Threshold}
+	if x.isDistance {
+		s.header.Bits, s.header.Distance, s.header.Blocks = config.SimHashBits(), config.Hamming, config.Blocks
+	}
+	kind := fmt.Sprint(index.Magic, s.seed, s.header.Threshold, s.header.Bits, s.header.Distance, s.header.Blocks)
 	parts := s.parts()
 	cache, err := cacheFolder()
 	if err != nil {
@@ -106,7 +112,7 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	group.SetLimit(min(work.Cores(), mostBuilders))
 	for number, part := range parts {
 		group.Go(func() (err error) {
-			of := item{s.folder, fmt.Sprint(s.content.Number, s.content.Made.UnixNano(), s.content.Sketches, s.kind, partDocuments), number}
+			of := item{s.folder, fmt.Sprint(s.content.Number, s.content.Made.UnixNano(), s.content.Sketches, kind, partDocuments), number}
 			paths[number], err = of.get(cache, func(path string) error { return s.build(ctx, part, path) })
 			return err
 		})
@@ -118,15 +124,6 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 		return nil, err
 	}
 	return x, nil
-}
-
-// kindOf returns what an index of the documents of a job holds.
-func kindOf(c *job.Config) index.Kind {
-	kind := index.Kind{Seed: c.Seed.Number, Threshold: c.Threshold}
-	if c.Scorer().IsDistance {
-		kind.Bits, kind.Distance, kind.Blocks = c.SimHashBits(), c.Hamming, c.Blocks
-	}
-	return kind
 }
 
 const mostBuilders = 4
@@ -174,7 +171,7 @@ func (s *stateReader) build(ctx context.Context, part []located, path string) er
 		return err
 	}
 	defer w.Abort()
-	builder, err := s.kind.New(s.corpus(part), func(b []byte) error {
+	builder, err := index.New(s.headerOf(part), s.seed, func(b []byte) error {
 		_, err := w.Write(b)
 		return err
 	})
@@ -184,7 +181,7 @@ func (s *stateReader) build(ctx context.Context, part []located, path string) er
 	taskContext := work.TaskContext{Memory: new(work.Memory), Pieces: pieces}
 	defer taskContext.Reader.Close()
 	err = taskContext.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error {
-		return builder.Add(&taskContext, block, sets)
+		return builder.AddBlock(&taskContext, block, sets)
 	})
 	if err == nil {
 		err = builder.Close()
@@ -223,20 +220,19 @@ func (s *stateReader) pieces(part []located) (pieces []runfile.Piece, err error)
 	return pieces, nil
 }
 
-func (s *stateReader) corpus(part []located) index.Corpus {
-	files := s.content.Files
-	c := index.Corpus{
-		StopWords:   s.content.StopWords,
-		Ignored:     s.content.Ignored,
-		Common:      s.content.Common,
-		FirstFile:   part[0].file,
-		AreIntegers: s.content.IntegerNames,
+func (s *stateReader) headerOf(part []located) index.Header {
+	files, h := s.content.Files, s.header
+	h.StopWords, h.Ignored, h.Common = s.content.StopWords, s.content.Ignored, s.content.Common
+	h.FirstFile, h.AreIntegers, h.Members = part[0].file, s.content.IntegerNames, map[int][]string{}
+	for h.References < len(files) && files[h.References].Reference {
+		h.References++
 	}
-	for c.References < len(files) && files[c.References].Reference {
-		c.References++
+	for i := range files[h.FirstFile : part[len(part)-1].file+1] {
+		file := &files[h.FirstFile+i].File
+		h.Files = append(h.Files, file.Name)
+		for _, member := range file.Members {
+			h.Members[i] = append(h.Members[i], member.Name)
+		}
 	}
-	for i := c.FirstFile; i <= part[len(part)-1].file; i++ {
-		c.Files = append(c.Files, files[i].File)
-	}
-	return c
+	return h
 }

@@ -30,7 +30,6 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// Options says how the pairs of a run are cut.
 type Options struct {
 	// Threshold is the least Jaccard similarity, at least the threshold of the run.
 	Threshold float64
@@ -194,7 +193,14 @@ func (r *rows) write(ctx context.Context, f write.Files, summary *finished.Summa
 			return nil, nil, err
 		}
 		findings.Merge(found, own)
-		pairs := func(row func(output.Pair) error) error { return r.each(of[number], row) }
+		pairs := func(row func(output.Pair) error) error {
+			for _, i := range of[number] {
+				if err := row(r.pairs[i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
 		for _, name := range outputs {
 			if !slices.Contains(c.Emit, name) {
 				continue

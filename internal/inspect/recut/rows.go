@@ -85,9 +85,10 @@ func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error
 
 // documentOf returns the document of a row, given the places of the files if they are not in the order of their names.
 func documentOf(m output.Member, places map[string]int) (document, error) {
-	file, text, found := cutLast(m.Ref, ":")
-	position, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || !found {
+	colon := max(strings.LastIndexByte(m.Ref, ':'), 0)
+	file := m.Ref[:colon]
+	position, err := strconv.ParseInt(strings.TrimPrefix(m.Ref[colon:], ":"), 10, 64)
+	if err != nil || file == "" {
 		return document{}, fmt.Errorf("%q is no ref of a document", m.Ref)
 	}
 	d := document{id: m.ID, ref: m.Ref, file: quoting.Original(file), position: position, isReference: m.Reference}
@@ -98,15 +99,6 @@ func documentOf(m output.Member, places map[string]int) (document, error) {
 	return d, nil
 }
 
-func cutLast(text, separator string) (before, after string, found bool) {
-	at := strings.LastIndex(text, separator)
-	if at < 0 {
-		return text, "", false
-	}
-	return text[:at], text[at+len(separator):], true
-}
-
-// compare orders documents as in the corpus.
 func (d document) compare(other document) int {
 	if d.isReference != other.isReference {
 		if d.isReference {
@@ -214,14 +206,4 @@ func fraction(x float64) (numerator, denominator int) {
 		}
 	}
 	return int(n), int(d)
-}
-
-// each passes some of the pairs, by their numbers.
-func (r *rows) each(numbers []int, row func(output.Pair) error) error {
-	for _, i := range numbers {
-		if err := row(r.pairs[i]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -148,13 +148,11 @@ func numbered(n int, one, many string) string {
 
 func (b *builder) alert(kind, text, help string) { b.add(Alert{Kind: kind, Text: text, Help: help}) }
 
-// add adds an alert, and the place that its kind has.
 func (b *builder) add(a Alert) {
 	a.Place = places[a.Kind]
 	b.figures.Alerts = append(b.figures.Alerts, a)
 }
 
-// capital returns a sentence with a capital at its beginning.
 func capital(text string) string {
 	if text == "" {
 		return ""
@@ -212,7 +210,6 @@ type Changes struct {
 // change was first found in an earlier run and nobody has acknowledged it.
 type Change output.Change
 
-// What says what has changed.
 func (c Change) What() string {
 	return map[string]string{output.Clusters: "cluster", output.Mirrors: "mirror group", output.Suspects: "suspect", output.Protected: "protected site"}[c.Of]
 }
@@ -260,10 +257,8 @@ type changeCounts struct {
 	Counts []int64
 }
 
-// Kinds returns the kinds of changes in the order of a table.
 func (*Changes) Kinds() []string { return output.ChangeKinds }
 
-// Table returns the numbers of changes.
 func (c *Changes) Table() []changeCounts { return table(c.Changes) }
 
 // Open returns the numbers of changes that nobody has acknowledged, of outputs that have any.

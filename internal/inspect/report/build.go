@@ -12,7 +12,6 @@ import (
 	"mirrorbeam.dev/internal/util/setting"
 )
 
-// Options are the choices of a report.
 type Options struct {
 	// HideIDs replaces the names of documents, sources and files, and leaves texts out, so that the page can be shared.
 	HideIDs bool
@@ -44,14 +43,13 @@ func Build(ctx context.Context, f *finished.Folder, options Options) (*Figures, 
 	return &b.figures, nil
 }
 
-// begin takes over what is in the summary.
 func (b *builder) begin() {
-	s, config := b.summary, &b.summary.Config
+	s, config, scorer := b.summary, &b.summary.Config, b.summary.Config.Scorer()
 	b.figures = Figures{
 		Run: Run{
 			Folder: b.folder.Path, Version: s.Version, ConfigHash: s.ConfigHash, Begun: s.Begun, Threshold: config.Threshold, Unit: Similarity,
 			Split: string(config.Split), Drop: string(config.Drop), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
-			Passages: !config.Scorer().HasClusters, Partial: !config.CommonLaw().IsOff() && !config.Scorer().IsDistance,
+			Passages: !scorer.HasClusters, Partial: !config.CommonLaw().IsOff() && !scorer.IsDistance,
 		},
 		Counts:     s.Counts,
 		Skipped:    Skipped{Pairs: s.Skipped.Pairs, Groups: s.Skipped.Groups, Kept: s.Skipped.Kept},
@@ -62,7 +60,7 @@ func (b *builder) begin() {
 		Totals:     s.Cost,
 		Rejects:    []Reason{}, Notes: []string{}, Alerts: []Alert{},
 	}
-	if config.Scorer().IsDistance {
+	if scorer.IsDistance {
 		b.figures.Run.Unit, b.figures.Run.Distance = Bits, config.Hamming
 	}
 	if s.Skipped.Example != nil {
@@ -83,7 +81,9 @@ func (b *builder) addRows(ctx context.Context) error {
 			return err
 		}
 		f.Sizes, f.Clusters = members.sizes, members.clusters()
-		b.noteClusters(len(f.Clusters))
+		if listed, of := int64(len(f.Clusters)), counts.Clusters; listed < of {
+			b.note(fmt.Sprintf("%s of %s clusters are listed: the largest, and some of the loosest.", count(listed), count(of)))
+		}
 	}
 	if !b.folder.Has(output.Pairs) {
 		b.note("The run wrote no pairs, which show more: run it with --emit clusters,pairs.")
@@ -107,12 +107,16 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	if f.Run.Passages {
 		from = 0
 	}
-	f.Nearest = &Histogram{Of: output.Pairs, Sampled: members.sampler.share, Bins: pairs.nearestTally().bins(from)}
+	nearest := newTally(f.Run.Unit, f.Run.Distance)
+	for _, score := range pairs.nearest {
+		nearest.add(score)
+	}
+	f.Nearest = &Histogram{Of: output.Pairs, Sampled: members.sampler.share, Bins: nearest.bins(from)}
 	if f.Run.Unit == Similarity {
 		f.Nearest.Valley = valley(f.Nearest.Bins)
 		f.Sensitivity = sensitivity(pairs.scores, f.Run.Threshold, f.Nearest.Valley)
 	}
-	if !members.sampler.isAll() {
+	if members.sampler.share < 1 {
 		b.note(fmt.Sprintf("The histogram shows a sample: one document in %.0f.", 1/members.sampler.share))
 	}
 	f.Pairs = pairs.examples()
@@ -121,18 +125,11 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	}
 }
 
-func (b *builder) noteClusters(listed int) {
-	if of := b.summary.Counts.Clusters; int64(listed) < of {
-		b.note(fmt.Sprintf("%s of %s clusters are listed: the largest, and some of the loosest.", count(int64(listed)), count(of)))
-	}
-}
-
 func (b *builder) note(text string) { b.figures.Notes = append(b.figures.Notes, text) }
 
 // TextUse says whether a report reads the input again.
 type TextUse string
 
-// The uses.
 const (
 	// AutoTexts reads the input if it has at most autoBytes.
 	AutoTexts TextUse = "auto"

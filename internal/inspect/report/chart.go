@@ -35,8 +35,10 @@ type Mark struct {
 // The axis of similarities ends at axisEnd. The bar of those that are 1 is beyond it, from lastBar on.
 const axisEnd, lastBar = 954., 966.
 
-func chartOf(bins []Bin, unit Unit) Chart {
-	c := Chart{First: bins[0].From, Even: unit == Bits}
+// chartOf draws a histogram that has bins, and marks the suggested threshold.
+func chartOf(h *Histogram, unit Unit) *Chart {
+	bins := h.Bins
+	c := &Chart{First: bins[0].From, Even: unit == Bits}
 	for _, bin := range bins {
 		c.Top = max(c.Top, bin.Count)
 	}
@@ -58,10 +60,12 @@ func chartOf(bins []Bin, unit Unit) Chart {
 	}
 	c.Bars, c.LogBars = linear.String(), logarithmic.String()
 	c.addTicks(bins)
+	if h.Valley != nil {
+		c.Marks = append(c.Marks, Mark{(*h.Valley - c.First) / (1 - c.First) * axisEnd, "suggested"})
+	}
 	return c
 }
 
-// bar appends the path of a bar whose height is a share of the chart.
 func bar(path *strings.Builder, x, width, height float64) {
 	h := max(height*chartHeight, 1.5)
 	fmt.Fprintf(path, "M%.1f %.1fh%.1fv%.1fh-%.1fz", x, chartHeight-h, width, h, width)
@@ -87,15 +91,9 @@ func (c *Chart) addTicks(bins []Bin) {
 	}
 }
 
-// mark adds a vertical line at a similarity.
-func (c *Chart) mark(at float64, class string) {
-	c.Marks = append(c.Marks, Mark{(at - c.First) / (1 - c.First) * axisEnd, class})
-}
-
 // steps is the number of steps into which similarities are counted before anything is drawn.
 const steps = 1000
 
-// tally counts similarities, or distances in bits.
 type tally struct {
 	unit   Unit
 	counts []int64
@@ -118,7 +116,6 @@ func (t *tally) add(score float64) {
 	t.counts[int(min(max(at, 0), float64(len(t.counts)-1)))]++
 }
 
-// between counts the similarities from one to below another.
 func (t *tally) between(from, to float64) (n int64) {
 	for at, count := range t.counts {
 		if x := float64(at) / steps; x >= from-1e-9 && x < to-1e-9 {

@@ -23,7 +23,6 @@ const (
 	whySample, mostSampled, textsSampled  = "random", 100, 4
 )
 
-// pairPass is what one pass over the rows of pairs finds out.
 type pairPass struct {
 	run     *Run
 	sampler sampler
@@ -99,7 +98,6 @@ func (p *pairPass) note(name string, score float64) {
 	}
 }
 
-// offer adds a pair to a list if its key is small enough.
 func offer(to *best[Pair], key float64, row *output.Pair, score float64) {
 	if to.admits(key) {
 		to.add(key, Pair{
@@ -143,15 +141,6 @@ func (p *pairPass) examples() []Pair {
 	return all
 }
 
-// nearestTally counts the chosen documents by their best scores.
-func (p *pairPass) nearestTally() *tally {
-	t := newTally(p.run.Unit, p.run.Distance)
-	for _, score := range p.nearest {
-		t.add(score)
-	}
-	return t
-}
-
 // best keeps the items with the smallest keys. Of equal keys the earlier item comes first.
 type best[T any] struct {
 	most  int
@@ -159,7 +148,6 @@ type best[T any] struct {
 	items []T
 }
 
-// newBest returns a list of at most the given number of items.
 func newBest[T any](most int) *best[T] { return &best[T]{most: most} }
 
 // admits reports whether add would keep an item of that key. So the caller need not make one in vain.
@@ -167,7 +155,6 @@ func (b *best[T]) admits(key float64) bool {
 	return len(b.keys) < b.most || b.most > 0 && key < b.keys[len(b.keys)-1]
 }
 
-// add keeps the item if its key is small enough.
 func (b *best[T]) add(key float64, item T) {
 	if !b.admits(key) {
 		return
@@ -207,8 +194,6 @@ func (s sampler) choose(name string) (key uint64, chosen bool) {
 	return key, key <= s.limit
 }
 
-func (s sampler) isAll() bool { return s.share == 1 }
-
 const (
 	// mostMembers is the number of documents of a cluster that a page shows.
 	mostMembers = 32
@@ -219,7 +204,6 @@ const (
 	leastLoose = 4
 )
 
-// memberPass is what one pass over the rows of clusters finds out.
 type memberPass struct {
 	sampler sampler
 	// removed counts the similarities of removed documents to those that stay for them.

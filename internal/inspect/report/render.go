@@ -17,7 +17,6 @@ import (
 	"unicode/utf8"
 
 	"mirrorbeam.dev/internal/inspect/difference"
-	"mirrorbeam.dev/internal/result/workspace"
 	"mirrorbeam.dev/internal/util/quoting"
 )
 
@@ -33,26 +32,9 @@ var script string
 // policy lets the page load nothing, and run nothing but its own script.
 var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(script))
 
-// hashOf returns the hash of a style sheet or of a script, as a policy has it.
 func hashOf(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
-
-type frame struct {
-	// Mark tells the page from files of somebody else.
-	Mark   template.HTML
-	Policy string
-	Style  template.CSS
-	Script template.JS
-	JSON   template.JS
-}
-
-// newFrame returns the frame of a page that holds the figures.
-func newFrame(figures any) (frame, error) {
-	encoded, err := encode(figures)
-	// The style and the script are files of the program. What is in the JSON cannot end the element that it is in.
-	return frame{workspace.PageMark, policy, template.CSS(style), template.JS(script), template.JS(encoded)}, err
 }
 
 // encode writes figures as JSON in which no character can end an HTML element, or change how others are shown.
@@ -92,14 +74,6 @@ var pages = sync.OnceValues(func() (*template.Template, error) {
 	}).ParseFS(pageFiles, "page/*.html")
 })
 
-func fill(w io.Writer, name string, view any) error {
-	templates, err := pages()
-	if err != nil {
-		return err
-	}
-	return templates.ExecuteTemplate(w, name, view)
-}
-
 type pairTable struct {
 	Pairs                   []Pair
 	IsSimilarity, IsPartial bool
@@ -113,7 +87,6 @@ type labelled struct {
 	Side  difference.Side
 }
 
-// barOf draws a bar that fills a share of its width.
 func barOf(part, whole float64) template.HTML {
 	width := 0.
 	if whole > 0 {
@@ -122,10 +95,8 @@ func barOf(part, whole float64) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="%.1f" height="1"/></svg>`, width))
 }
 
-// whole writes a whole number of any type.
 func whole(n any) string { return count(reflect.ValueOf(n).Int()) }
 
-// share writes a share from 0 to 1.
 func share(x float64) string { return fmt.Sprintf("%.2f %%", 100*x) }
 
 // hundredth returns a share in percent, as a number.
@@ -136,11 +107,14 @@ func hundredth(part, whole int64) string {
 	return fmt.Sprintf("%.1f", 100*float64(part)/float64(whole))
 }
 
-// Write writes the page of a run.
 func Write(w io.Writer, f *Figures) error {
 	view, err := newView(f)
+	if err != nil {
+		return fmt.Errorf("write a report: %w", err)
+	}
+	templates, err := pages()
 	if err == nil {
-		err = fill(w, "page.html", view)
+		err = templates.ExecuteTemplate(w, "page.html", view)
 	}
 	if err != nil {
 		return fmt.Errorf("write a report: %w", err)
@@ -148,7 +122,6 @@ func Write(w io.Writer, f *Figures) error {
 	return nil
 }
 
-// count writes a number with commas between thousands.
 func count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	var b strings.Builder
@@ -200,7 +173,6 @@ func duration(seconds float64) string {
 	return fmt.Sprintf("%.1f h", seconds/3600)
 }
 
-// decimal writes a similarity.
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
 // short writes a similarity in as few digits as it has, at most three.
@@ -230,7 +202,6 @@ func isHostile(r rune) bool {
 	return r != '\n' && r != '\t' && quoting.IsControl(r) || r == '\u061c' || r == '\u200e' || r == '\u200f' || r == '\ufeff'
 }
 
-// longestName is the length, in bytes, of the longest name that is shown whole.
 const longestName = 120
 
 // name returns a name for a reader, cut in its middle if it is very long.

@@ -24,10 +24,9 @@ var placeholders = map[string]string{
 func command(c *job.Config, hide bool) string {
 	usual := job.Default()
 	given, usually := c.Settings(), usual.Settings()
-	flags := []string{"runjob run"}
-	names := slices.Sorted(maps.Keys(given))
-	slices.SortStableFunc(names, func(a, b string) int { return rankOf(a) - rankOf(b) })
-	for _, name := range names {
+	flags, first := []string{"runjob run"}, []string{"input", "output"}
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(given)), func(name string) bool { return slices.Contains(first, name) })
+	for _, name := range append(first, others...) {
 		if bytes.Equal(given[name], usually[name]) {
 			continue
 		}
@@ -41,12 +40,6 @@ func command(c *job.Config, hide bool) string {
 	return strings.Join(slices.Compact(flags), " \\\n  ")
 }
 
-// rankOf puts input and output first.
-func rankOf(setting string) int {
-	return (slices.Index([]string{"output", "input"}, setting) + 1) * -1
-}
-
-// hidden replaces a value that holds a path.
 func hidden(setting, value string) string {
 	if placeholder, is := placeholders[setting]; is {
 		return placeholder
@@ -88,7 +81,6 @@ func values(encoded json.RawMessage, each bool) []string {
 // plainWord matches what a shell takes as it is.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+][A-Za-z0-9_./:=,@%+-]*$`)
 
-// flagOf writes a flag for a shell.
 func flagOf(name, value string) string {
 	switch value {
 	case "true":
@@ -132,19 +124,13 @@ func withoutContent(text string) string {
 // without names.
 func (f *Figures) hide() {
 	alias := func(kind string) func(string) string { return (&aliases{kind, map[string]string{}}).of }
-	f.Run.hide()
+	f.Run.Folder, f.Run.Keep, f.Run.Hidden = "", hidden("keep", f.Run.Keep), true
 	f.rename(renaming{alias("document"), alias("source"), alias("file"), alias("site"), func(string) string { return "" }})
 	for i := range f.Rejects {
 		f.Rejects[i].Error = withoutContent(f.Rejects[i].Error)
 	}
 }
 
-// hide drops the paths of a run.
-func (r *Run) hide() {
-	r.Folder, r.Keep, r.Hidden = "", hidden("keep", r.Keep), true
-}
-
-// longestHeld is the length, in bytes, of the longest name in the figures.
 const longestHeld = 1 << 10
 
 // cut cuts very long names, and texts with names in them.
@@ -162,7 +148,6 @@ func (f *Figures) cut() {
 // renaming says what replaces the names of documents, sources, files and sites, and the addresses of pages and their dates.
 type renaming struct{ document, source, file, site, page func(string) string }
 
-// rename replaces all names.
 func (f *Figures) rename(r renaming) {
 	f.Sites.rename(r)
 	f.Changes.rename(r)
@@ -193,7 +178,6 @@ func (f *Figures) rename(r renaming) {
 	}
 }
 
-// rename replaces the names of sites and the addresses of pages, if there are any.
 func (f *SiteFindings) rename(r renaming) {
 	if f == nil {
 		return
@@ -215,7 +199,6 @@ func (f *SiteFindings) rename(r renaming) {
 	}
 }
 
-// rename replaces the names of what has changed, if anything has.
 func (c *Changes) rename(r renaming) {
 	if c == nil {
 		return

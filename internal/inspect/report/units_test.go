@@ -114,7 +114,7 @@ func TestSizes(t *testing.T) {
 }
 
 func TestSampler(t *testing.T) {
-	if s := newSampler(mostTracked); !s.isAll() {
+	if s := newSampler(mostTracked); s.share != 1 {
 		t.Error("documents that fit are sampled")
 	}
 	s, chosen := newSampler(4*mostTracked), 0

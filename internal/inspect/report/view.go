@@ -2,9 +2,11 @@ package report
 
 import (
 	"fmt"
+	"html/template"
 	"slices"
 	"time"
 
+	"mirrorbeam.dev/internal/result/workspace"
 	"mirrorbeam.dev/internal/schema/findings"
 	"mirrorbeam.dev/internal/schema/schemas"
 )
@@ -12,7 +14,14 @@ import (
 // view is what the template shows: the figures, and what is drawn of them.
 type view struct {
 	*Figures
-	frame
+	// Mark tells the page from files of somebody else.
+	Mark   template.HTML
+	Policy string
+	// Style and Script are files of the program. What is in JSON cannot end the element that it is in.
+	Style  template.CSS
+	Script template.JS
+	JSON   template.JS
+
 	Cards []card
 	Parts []part
 	// Has says which parts the page has, by their ids.
@@ -29,7 +38,6 @@ type card struct{ Name, Value, More string }
 
 type part struct{ ID, Title string }
 
-// exampleCluster is a cluster with some of its documents.
 type exampleCluster struct {
 	*Cluster
 	Index, More int
@@ -54,13 +62,17 @@ func (v *view) Lead() string {
 		day, count(c.Removed), count(c.Documents), percent(c.Removed, c.Documents), count(c.Kept)))
 }
 
-// IsSimilarity reports whether pairs are scored by similarity.
 func (v *view) IsSimilarity() bool { return v.Run.Unit == Similarity }
 
 func newView(f *Figures) (*view, error) {
-	frame, err := newFrame(f)
-	v := &view{Figures: f, frame: frame, Cards: cards(f)}
-	v.drawNearest()
+	encoded, err := encode(f)
+	v := &view{
+		Figures: f, Mark: workspace.PageMark, Policy: policy, Style: template.CSS(style), Script: template.JS(script),
+		JSON: template.JS(encoded), Cards: cards(f),
+	}
+	if f.Nearest != nil && len(f.Nearest.Bins) > 0 {
+		v.Chart = chartOf(f.Nearest, f.Run.Unit)
+	}
 	for i := range f.Clusters {
 		if c := &f.Clusters[i]; len(c.Documents) > 0 {
 			v.Examples = append(v.Examples, exampleCluster{Cluster: c, Index: i, More: c.Size - len(c.Documents), Open: i == 0})
@@ -102,7 +114,6 @@ func (v *view) list() {
 	}
 }
 
-// cards returns the figures at the top of the page.
 func cards(f *Figures) []card {
 	c := f.Counts
 	all := []card{{"documents", count(c.Documents), size(c.Bytes) + " read"}}
@@ -140,16 +151,4 @@ func cards(f *Figures) []card {
 		}
 	}
 	return all
-}
-
-func (v *view) drawNearest() {
-	if v.Nearest == nil || len(v.Nearest.Bins) == 0 {
-		return
-	}
-	bins := v.Nearest.Bins
-	chart := chartOf(bins, v.Run.Unit)
-	if v.Nearest.Valley != nil {
-		chart.mark(*v.Nearest.Valley, "suggested")
-	}
-	v.Chart = &chart
 }

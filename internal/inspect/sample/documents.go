@@ -1,10 +1,9 @@
-// Package sample draws a sample of the documents of a corpus. From the sample it estimates how many candidate
-// pairs the keys give for the whole corpus, and what these pairs are like.
+// Package sample draws a sample of the documents of a corpus. From the sample it estimates how many candidate pairs the
+// keys give for the whole corpus, and what these pairs are like.
 //
-// A document is in the sample if a hash of its text is below a limit. So equal texts are in the sample
-// together. If the sample holds a share s of the documents, it holds a share s*s of the pairs. When the
-// sample outgrows its capacity, its share is halved. So it depends on the corpus only, not on the order of
-// reading nor on the readers.
+// A document is in the sample if a hash of its text is below a limit. So equal texts are in the sample together. If the
+// sample holds a share s of the documents, it holds a share s*s of the pairs. When the sample outgrows its capacity,
+// its share is halved. So it depends on the corpus only, not on the order of reading nor on the readers.
 package sample
 
 import (
@@ -18,7 +17,6 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 )
 
-// Document is a document of a sample.
 type Document struct {
 	Ref docref.Ref
 	// Hash decides whether the document is in the sample. It is evenly spread, and the same for equal texts.
@@ -29,8 +27,8 @@ type Document struct {
 	Length int64
 	// Set is what keys are made of: the distinct shingle hashes in ascending order, or a fingerprint.
 	Set []uint64
-	// Copies is how many documents of the sample are identical to this one, including itself. Texts is how
-	// many different texts these documents have.
+	// Copies is how many documents of the sample are identical to this one, including itself. Texts is how many
+	// different texts these documents have.
 	Copies, Texts int
 }
 
@@ -45,20 +43,19 @@ type Documents struct {
 	overlong []uint64 // hashes
 }
 
-// NewDocuments returns an empty sample. The documents in it will have at most capacity shingles together. Its
-// share of the corpus is at most 1/2^halvings.
+// NewDocuments returns an empty sample. The documents in it will have at most capacity shingles together. Its share of
+// the corpus is at most 1/2^halvings.
 func NewDocuments(capacity int, halvings uint32) *Documents {
 	s := &Documents{capacity: max(capacity, 1)}
 	s.shift.Store(halvings)
 	return s
 }
 
-// Wants reports whether a document of the given hash is in the sample so far. Any other document need not be
-// added.
+// Wants reports whether a document of the given hash is in the sample so far. Any other document need not be added.
 func (s *Documents) Wants(hash uint64) bool { return hash <= math.MaxUint64>>s.shift.Load() }
 
-// Add takes in a document that Wants wants. A document whose set takes more than a sixteenth of the capacity
-// is left out and counted.
+// Add takes in a document that Wants wants. A document whose set takes more than a sixteenth of the capacity is left
+// out and counted.
 func (s *Documents) Add(d Document) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -88,9 +85,9 @@ func (s *Documents) halve() {
 	})
 }
 
-// List returns the sample, ordered by ref, and its share of the corpus. The last of identical documents
-// stands for all of them. So a document of the reference stands for them only if all are of the reference.
-// Nothing may be added afterwards.
+// List returns the sample, ordered by ref, and its share of the corpus. The last of identical documents stands for all
+// of them. So a document of the reference stands for them only if all are of the reference. Nothing may be added
+// afterwards.
 func (s *Documents) List() (documents []Document, share float64) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -132,9 +129,9 @@ func Identical(documents []Document, share float64) (equal, others float64) {
 	if other == 0 || share == 1 {
 		return equal / share, other
 	}
-	// The larger the classes, the more pairs the sample has for each text but the first. The search below
-	// finds the size of class that gives the pairs seen. Function seen returns how many texts but the first
-	// the sample is expected to hold of a class of the given size.
+	// The larger the classes, the more pairs the sample has for each text but the first. The search below finds the
+	// size of class that gives the pairs seen. Function seen returns how many texts but the first the sample is
+	// expected to hold of a class of the given size.
 	seen := func(texts float64) float64 { return texts*share - 1 + math.Pow(1-share, texts) }
 	low, high := 2., 1e9
 	for high/low > 1.001 {
@@ -176,8 +173,8 @@ type thinned struct {
 
 const firstDocuments = 64
 
-// thin takes the largest part of a sample that has at most MostRecords records, halving it as often as
-// needed. It is given all documents of the sample.
+// thin takes the largest part of a sample that has at most MostRecords records, halving it as often as needed. It is
+// given all documents of the sample.
 func (e *Estimator) thin(documents []Document, share float64, m *Memory) thinned {
 	t := thinned{documents: documents, share: share}
 	if few := documents[:min(firstDocuments, len(documents))]; len(few) < len(documents) {

@@ -20,11 +20,10 @@ const (
 	largestGroups = 3
 )
 
-// Estimator estimates how many candidate pairs the keys would give a job. It foretells what
-// [candidates.Grouper] makes of all records.
+// Estimator estimates how many candidate pairs the keys would give a job. It foretells what [candidates.Grouper] makes
+// of all records.
 type Estimator struct {
-	// MostRecords bounds the number of records of keys that an estimate looks at. So it bounds time and
-	// memory.
+	// MostRecords bounds the number of records of keys that an estimate looks at. So it bounds time and memory.
 	MostRecords int
 	// Threshold, Exact and FirstInput have the values of the Grouper.
 	Threshold  float64
@@ -32,14 +31,13 @@ type Estimator struct {
 	FirstInput docref.Ref
 	// AppendRecords appends the records of a document's keys, in the order of the keys.
 	AppendRecords func(records []candidates.Record, d *Document) []candidates.Record
-	// LargestCompared returns how many pairs a group may have if all of them are to be compared. It is given
-	// the numbers of pairs of all groups with more than OversizedPairs pairs, and counts only pairs whose
-	// previous keys differ. The documents of larger groups are compared with pivots. If it is nil, all pairs
-	// of all groups are compared.
+	// LargestCompared returns how many pairs a group may have if all of them are to be compared. It is given the
+	// numbers of pairs of all groups with more than OversizedPairs pairs, and counts only pairs whose previous keys
+	// differ. The documents of larger groups are compared with pivots. If it is nil, all pairs of all groups are
+	// compared.
 	LargestCompared func(pairs []float64) float64
 	OversizedPairs  float64
-	// Pivots returns an index of pivots for the given number of documents. It must be set if
-	// LargestCompared is.
+	// Pivots returns an index of pivots for the given number of documents. It must be set if LargestCompared is.
 	Pivots func(documents int) *graphs.Pivots
 	// Compare returns the similarity of two documents. Similar and Alike rest on it.
 	Compare func(a, b *Document) float64
@@ -61,11 +59,11 @@ type Estimate struct {
 	DocumentElements float64
 	// Hidden is how many documents with a candidate have no partner in the sample.
 	Hidden float64
-	// HotGroupDocuments is how many documents are in groups too large to compare all their pairs. HotGroupCandidates
-	// is how many pairs of a document and a pivot are compared there.
+	// HotGroupDocuments is how many documents are in groups too large to compare all their pairs. HotGroupCandidates is
+	// how many pairs of a document and a pivot are compared there.
 	HotGroupDocuments, HotGroupCandidates float64
-	// Similar are the similarities of pairs that share a key, including pairs of dense groups. Each is
-	// for Weight pairs.
+	// Similar are the similarities of pairs that share a key, including pairs of dense groups. Each is for Weight
+	// pairs.
 	Similar []float64
 	Weight  float64
 	// Groups are the groups with the most candidates, largest first. Their example documents differ.
@@ -74,10 +72,9 @@ type Estimate struct {
 	Share float64
 }
 
-// Group is a group of documents under one key.
 type Group struct {
-	// Documents is how many documents of the group are not identical to each other. Candidates is how many of
-	// their pairs become candidates here first.
+	// Documents is how many documents of the group are not identical to each other. Candidates is how many of their
+	// pairs become candidates here first.
 	Documents, Candidates float64
 	// Example is the first document of the group in the sample.
 	Example docref.Ref
@@ -97,8 +94,7 @@ func (e *Estimator) Estimate(documents []Document, share float64, m *Memory) Est
 	}
 }
 
-// number is the number of a document in a thinned sample, from 0. A record of the document has the mark
-// number plus 1.
+// number is the number of a document in a thinned sample, from 0. A record of the document has the mark number plus 1.
 type number uint32
 
 func numberOf(r *candidates.Record) number { return number(r.Mark - 1) }
@@ -178,8 +174,8 @@ func (e *Estimator) count(t *thinned) (Estimate, bool) {
 	return result, true
 }
 
-// upTo returns the pairs of the other groups, and of oversized groups of up to limit pairs. Pairs that have met under denser oversized groups only count
-// where they meet again.
+// upTo returns the pairs of the other groups, and of oversized groups of up to limit pairs. Pairs that have met under
+// denser oversized groups only count where they meet again.
 func (e *Estimator) upTo(limit float64, t *thinned, others met, oversizedGroups []oversizedGroup) met {
 	pairs := slices.Clone(others)
 	g := e.grouper(&pairs)
@@ -264,7 +260,6 @@ func (e *Estimator) describe(t *thinned, pairs met, result *Estimate) {
 	}
 }
 
-// degreesOf returns the number of pairs that each document is in.
 func degreesOf(t *thinned, pairs met) []float64 {
 	degrees := make([]float64, len(t.documents))
 	for _, pair := range pairs {
@@ -275,9 +270,9 @@ func degreesOf(t *thinned, pairs met) []float64 {
 	return degrees
 }
 
-// varianceOf returns the variance of an estimated number of pairs. The estimate extrapolates from a share of
-// the documents, and degrees has the number of pairs that each of these is in. The pairs of one document come
-// and go together.
+// varianceOf returns the variance of an estimated number of pairs. The estimate extrapolates from a share of the
+// documents, and degrees has the number of pairs that each of these is in. The pairs of one document come and go
+// together.
 func varianceOf(degrees []float64, share float64) float64 {
 	sum := 0.
 	for _, degree := range degrees {
@@ -286,9 +281,9 @@ func varianceOf(degrees []float64, share float64) float64 {
 	return sum * (1 - share) / (share * share * share * share)
 }
 
-// weights returns how many documents of the corpus stand behind one that is in a single pair of the sample,
-// and behind one that is in several. A document whose partners are all missing from the sample is not seen.
-// The ratio of documents in two pairs to documents in one shows how likely that is.
+// weights returns how many documents of the corpus stand behind one that is in a single pair of the sample, and behind
+// one that is in several. A document whose partners are all missing from the sample is not seen. The ratio of documents
+// in two pairs to documents in one shows how likely that is.
 func weights(degrees []float64, share float64) (one, some float64) {
 	var ones, twos float64
 	for _, degree := range degrees {

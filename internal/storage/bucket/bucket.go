@@ -25,11 +25,12 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// Store is a storage over a service. It implements [storage.Reopener], [storage.Waiter] and [storage.Spender],
-// too.
+// Store is a storage over a service. It implements [storage.Reopener], [storage.ReadOnly], [storage.Waiter] and
+// [storage.Spender], too.
 type Store struct {
 	scheme  string
-	service Service
+	service Reader
+	writes  Service // nil: nothing can be written
 	limits  Limits
 	hurry   time.Duration // bounds the time of an operation; 0: as long as patience lasts
 	*waits
@@ -71,10 +72,19 @@ func Usual() Limits {
 
 // New returns the storage of the names that begin with a scheme, such as gs.
 func New(scheme string, service Service, limits Limits) *Store {
+	s := NewReadOnly(scheme, service, limits)
+	s.writes = service
+	return s
+}
+
+// NewReadOnly returns the storage of the names that begin with a scheme, such as https, to which nothing can be written.
+func NewReadOnly(scheme string, service Reader, limits Limits) *Store {
 	return &Store{scheme: scheme, service: service, limits: limits, waits: &waits{}}
 }
 
-// name returns the whole name of an object.
+// IsReadOnly reports whether nothing can be written.
+func (s *Store) IsReadOnly() bool { return s.writes == nil }
+
 func (s *Store) name(key Key) string { return s.scheme + "://" + key.Bucket + "/" + key.Name }
 
 // folder returns the bucket of a folder, and what the names of the objects in it begin with.
@@ -103,12 +113,19 @@ func (s *Store) key(op, name string) (Key, error) {
 	return key, nil
 }
 
-// info describes an object.
+// target returns the place of a file that is to be written or removed.
+func (s *Store) target(op, name string) (Key, error) {
+	if s.writes == nil {
+		err := fmt.Errorf("nothing can be written there: name a folder of the disk or of a bucket: %w", fs.ErrPermission)
+		return Key{}, &fs.PathError{Op: op, Path: name, Err: err}
+	}
+	return s.key(op, name)
+}
+
 func (s *Store) info(key Key, object Object) storage.Info {
 	return storage.Info{Name: s.name(key), Size: object.Size, Generation: object.Generation}
 }
 
-// List yields the files below a folder, page by page.
 func (s *Store) List(folder string) iter.Seq2[storage.Info, error] {
 	return func(yield func(storage.Info, error) bool) {
 		prefix, err := s.folder("list", folder)
@@ -173,7 +190,7 @@ func (s *Store) stat(op, name string) (key Key, object Object, err error) {
 
 // Copy copies a file within the service. The first request finds its size.
 func (s *Store) Copy(from, to string) error {
-	toKey, err := s.key("copy", to)
+	toKey, err := s.target("copy", to)
 	if err != nil {
 		return err
 	}
@@ -182,7 +199,7 @@ func (s *Store) Copy(from, to string) error {
 		return err
 	}
 	put := Put{Key: toKey, Token: cmp.Or(object.Token, rand.Text())}
-	copying := s.service.Copy(fromKey, object, put)
+	copying := s.writes.Copy(fromKey, object, put)
 	for done := false; !done; {
 		found, err := s.write("copy", put, func(ctx context.Context) (_ string, err error) {
 			done, err = copying.Step(ctx)
@@ -197,16 +214,15 @@ func (s *Store) Copy(from, to string) error {
 	return nil
 }
 
-// Remove removes a file.
 func (s *Store) Remove(name string) error { return s.RemoveGeneration(name, "") }
 
 // RemoveGeneration removes a file of this generation. A service that does not know the condition removes any.
 func (s *Store) RemoveGeneration(name, generation string) error {
-	key, err := s.key("remove", name)
+	key, err := s.target("remove", name)
 	if err != nil {
 		return err
 	}
-	err = s.request("remove", name, func(ctx context.Context) error { return s.service.Remove(ctx, key, generation) })
+	err = s.request("remove", name, func(ctx context.Context) error { return s.writes.Remove(ctx, key, generation) })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil

@@ -41,7 +41,7 @@ type lease struct {
 // as is done four times in the duration of a lease. When a process dies its lease ends by itself. Another holder takes
 // it half a duration later than it says, so that clocks may differ by as much.
 func (s *Store) Lease(name, holder string) (storage.Lease, error) {
-	key, err := s.key("lease", name)
+	key, err := s.target("lease", name)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (l *lease) put(put Put) error {
 	}
 	put.Key, put.Token, put.CRC32C = l.key, rand.Text(), CRC32C(content)
 	generation, err := l.store.write("lease", put, func(ctx context.Context) (string, error) {
-		return l.store.service.Put(ctx, put, content)
+		return l.store.writes.Put(ctx, put, content)
 	})
 	if err == nil {
 		l.generation, l.until = generation, now.Add(l.store.limits.Lease)
@@ -182,7 +182,7 @@ func (l *lease) giveBack() error {
 			}
 		}
 		tried = true
-		return l.store.service.Remove(ctx, l.key, l.generation)
+		return l.store.writes.Remove(ctx, l.key, l.generation)
 	})
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errUnmet) {
 		return nil

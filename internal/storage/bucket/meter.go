@@ -1,6 +1,7 @@
 package bucket
 
 import (
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -14,14 +15,20 @@ type Meter struct {
 	answering     atomic.Int64 // nanoseconds
 }
 
-// Count counts a request.
 func (m *Meter) Count(kind storage.Kind) { m.requests[kind].Add(1) }
 
-// Answered notes how long a request has waited until its answer began.
-func (m *Meter) Answered(kind storage.Kind, waited time.Duration) {
+// Send sends a request of a kind, counts it, and bounds its answer unless that is the content of an object.
+func (m *Meter) Send(kind storage.Kind, request *http.Request, send func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	begun := time.Now()
+	m.Count(kind)
+	answer, err := send(request)
 	if kind == storage.Reading {
-		m.answering.Add(int64(waited))
+		m.answering.Add(int64(time.Since(begun)))
 	}
+	if err != nil || kind == storage.Reading && answer.StatusCode < http.StatusMultipleChoices {
+		return answer, err
+	}
+	return Bound(answer), nil
 }
 
 // TakeSpent returns what was spent since it was called last.
@@ -30,7 +37,12 @@ func (s *Store) TakeSpent() (spent storage.Spent) {
 	for kind := range meter.requests {
 		spent.Requests[kind] = meter.requests[kind].Swap(0)
 	}
-	spent.ReadBytes, spent.WrittenBytes = meter.read.Swap(0), meter.written.Swap(0)
+	spent.WrittenBytes = meter.written.Swap(0)
+	if s.IsReadOnly() { // a server that asks for no money
+		spent.FetchedBytes = meter.read.Swap(0)
+	} else {
+		spent.ReadBytes = meter.read.Swap(0)
+	}
 	spent.Answering = time.Duration(meter.answering.Swap(0))
 	return spent
 }

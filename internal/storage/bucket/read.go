@@ -46,7 +46,6 @@ func (s *Store) Reopen(info storage.Info) (storage.File, error) {
 	return &file{store: s, key: key, name: info.Name, object: object}, nil
 }
 
-// pinned returns the object.
 func (f *file) pinned() Object {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
@@ -82,12 +81,10 @@ func (f *file) Stat() (storage.Info, error) { return f.store.info(f.key, f.pinne
 // Close does nothing: each stream has its own connection.
 func (f *file) Close() error { return nil }
 
-// From returns the bytes from an offset to the end.
 func (f *file) From(offset int64) io.ReadCloser {
 	return f.stream(context.Background(), offset, f.pinned().Size)
 }
 
-// ReadAt reads a range by one request.
 func (f *file) ReadAt(b []byte, offset int64) (int, error) {
 	size := f.pinned().Size
 	switch {
@@ -153,7 +150,6 @@ func (f *file) ReadRanges(ranges []storage.Range) iter.Seq2[int, error] {
 	}
 }
 
-// result says that a range was read, or not.
 type result struct {
 	number int
 	err    error
@@ -283,7 +279,6 @@ func (s *stream) read(ctx context.Context, b []byte) (n int, err error) {
 	return 0, transient{err}
 }
 
-// connect asks for what is still to be read.
 func (s *stream) connect(ctx context.Context) error {
 	f := s.file
 	span := Span{Key: f.key, Generation: f.pinned().Generation, Offset: s.at, Length: s.end - s.at}
@@ -341,7 +336,6 @@ func (s *stream) disconnect() {
 	s.cut()
 }
 
-// Close ends the connection.
 func (s *stream) Close() error {
 	if s.body != nil {
 		s.disconnect()

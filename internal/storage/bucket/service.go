@@ -55,10 +55,8 @@ type Reader interface {
 	Judge(err error) Meaning
 }
 
-// Key is the place of an object.
 type Key struct{ Bucket, Name string }
 
-// Object describes an object.
 type Object struct {
 	// Name is the name in the bucket, Size the length in bytes.
 	Name string
@@ -72,7 +70,6 @@ type Object struct {
 	Token string
 }
 
-// Span is a stretch of an object.
 type Span struct {
 	Key
 	// Generation is the one to read. If it is empty any will do.
@@ -81,7 +78,6 @@ type Span struct {
 	Offset, Length int64
 }
 
-// Body is the answer to a read.
 type Body struct {
 	io.ReadCloser
 	// Generation is the one that is read, and Offset where the answer begins.
@@ -97,7 +93,6 @@ type Body struct {
 	Encoding string
 }
 
-// Put says which object a content becomes.
 type Put struct {
 	Key
 	// IfAbsent makes it fail with the status 412 if there is an object of this name.
@@ -133,7 +128,6 @@ type Copying interface {
 	Abort(ctx context.Context)
 }
 
-// Meaning is the meaning of an error.
 type Meaning struct {
 	// Status is the HTTP status of the answer, 0 if there was none.
 	Status int
@@ -147,7 +141,22 @@ type Meaning struct {
 	Advice string
 }
 
-// CRC32C returns the sum of a content.
+// Range is a stretch in the words of HTTP.
+func Range(offset, length int64) string { return fmt.Sprintf("bytes=%d-%d", offset, offset+length-1) }
+
+// ContentRange returns where the answer to a request for a range begins, and the size of the whole object, -1 if the answer
+// does not tell.
+func ContentRange(text string) (offset, size int64, err error) {
+	last := int64(0)
+	if _, err := fmt.Sscanf(text, "bytes %d-%d/%d", &offset, &last, &size); err == nil {
+		return offset, size, nil
+	}
+	if _, err := fmt.Sscanf(text, "bytes %d-%d/*", &offset, &last); err != nil {
+		return 0, 0, fmt.Errorf("the answer has the range %q: the server reads no ranges", text)
+	}
+	return offset, -1, nil
+}
+
 func CRC32C(content []byte) uint32 { return checksum.Of(content) }
 
 // mostAnswer is the longest answer of a service that is not the content of an object, in bytes. A page of a listing names 1,000
@@ -190,7 +199,6 @@ func Spent(err error) error { return spent{err} }
 // errUnmet is the cause of a failure for which a condition of the request is to blame.
 var errUnmet = errors.New("the file is not the one that was expected")
 
-// again reports whether an error is worth another try.
 func (s *Store) again(err error) bool {
 	if errors.As(err, new(spent)) || errors.Is(err, storage.ErrChanged) || errors.Is(err, storage.ErrDamaged) {
 		return false
@@ -243,7 +251,6 @@ func (s *Store) failure(op, name string, err error) error {
 	return &fs.PathError{Op: op, Path: name, Err: told}
 }
 
-// words returns an error in few words.
 func (s *Store) words(err error) string {
 	if sent, is := errors.AsType[*url.Error](err); is {
 		return sent.Err.Error() // without the address, which has the name of the file

@@ -21,7 +21,6 @@ type waits struct {
 	givenUp bool      // a request has got no answer when the program was to end
 }
 
-// SetWaiting says how operations wait from now on.
 func (w *waits) SetWaiting(waiting storage.Waiting) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -29,7 +28,6 @@ func (w *waits) SetWaiting(waiting storage.Waiting) {
 	w.waiting = waiting
 }
 
-// end returns the context whose end ends all waits.
 func (w *waits) end() context.Context {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

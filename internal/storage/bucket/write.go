@@ -10,7 +10,6 @@ import (
 	"mirrorbeam.dev/internal/util/checksum"
 )
 
-// writer is a file that is not finished.
 type writer struct {
 	store  *Store
 	name   string
@@ -26,7 +25,7 @@ var errDone = errors.New("the file was committed or aborted")
 
 // Create begins a file. It makes no request. What is written is durable when Commit returns.
 func (s *Store) Create(name string, options storage.Options) (storage.Writer, error) {
-	key, err := s.key("create", name)
+	key, err := s.target("create", name)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +67,7 @@ func (w *writer) full() error {
 	if w.upload == nil {
 		w.put.Patience = w.store.patience()
 		err := w.store.request("create", w.name, func(ctx context.Context) (err error) {
-			w.upload, err = w.store.service.Begin(ctx, w.put)
+			w.upload, err = w.store.writes.Begin(ctx, w.put)
 			return err
 		})
 		if err != nil {
@@ -97,7 +96,6 @@ func (w *writer) send(least int) error {
 	return nil
 }
 
-// Commit makes the object.
 func (w *writer) Commit() error {
 	if w.err == nil && w.done {
 		w.err = &fs.PathError{Op: "commit", Path: w.name, Err: errDone}
@@ -113,11 +111,10 @@ func (w *writer) Commit() error {
 	return err
 }
 
-// finish makes the last request.
 func (w *writer) finish() error {
 	_, err := w.store.write("commit", w.put, func(ctx context.Context) (string, error) {
 		if w.upload == nil {
-			return w.store.service.Put(ctx, w.put, w.buffer)
+			return w.store.writes.Put(ctx, w.put, w.buffer)
 		}
 		return "", w.upload.Finish(ctx, w.put.CRC32C)
 	})
@@ -152,7 +149,6 @@ func (s *Store) write(op string, put Put, attempt func(context.Context) (string,
 	return generation, err
 }
 
-// Abort drops what was sent.
 func (w *writer) Abort() {
 	if w.upload != nil && !w.done {
 		w.store.bounded(w.upload.Abort)

@@ -38,7 +38,6 @@ import (
 // Register makes it the storage of gs://. Nothing is connected before the first use.
 func Register() { storage.Register("gs", New(bucket.Usual())) }
 
-// New returns the storage of gs://.
 func New(limits bucket.Limits) *bucket.Store {
 	return bucket.New("gs", &service{limits: limits}, limits)
 }
@@ -172,7 +171,6 @@ func (s *service) List(ctx context.Context, prefix bucket.Key, mark string) ([]b
 	return objects, next, nil
 }
 
-// Stat asks for the attributes of an object.
 func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, error) {
 	object, err := s.object(key, "")
 	if err != nil {
@@ -203,23 +201,26 @@ func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, erro
 	}, nil
 }
 
-// Remove removes an object.
 func (s *service) Remove(ctx context.Context, key bucket.Key, generation string) error {
 	object, err := s.object(key, "")
 	if err != nil {
 		return err
 	}
-	if generation != "" {
-		number, err := parse(generation)
-		if err != nil {
-			return err
-		}
-		object = object.If(gcs.Conditions{GenerationMatch: number})
+	if object, err = ifGeneration(object, generation); err != nil {
+		return err
 	}
 	return object.Delete(ctx)
 }
 
-// Judge knows the errors of the service and of connections.
+// ifGeneration makes requests fail unless the object has a generation; empty: any.
+func ifGeneration(object *gcs.ObjectHandle, generation string) (*gcs.ObjectHandle, error) {
+	if generation == "" {
+		return object, nil
+	}
+	number, err := parse(generation)
+	return object.If(gcs.Conditions{GenerationMatch: number}), err
+}
+
 func (s *service) Judge(err error) bucket.Meaning {
 	meaning := bucket.Meaning{Again: gcs.ShouldRetry(err)}
 	if errors.Is(err, gcs.ErrObjectNotExist) || errors.Is(err, gcs.ErrBucketNotExist) {
@@ -243,21 +244,16 @@ func (s *service) Judge(err error) bucket.Meaning {
 func (s *service) newTransport() http.RoundTripper {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.MaxIdleConnsPerHost = 100
-	return counting{sealing{bounding{base}}, &s.meter}
+	return metered{sealing{base}, &s.meter}
 }
 
-// counting counts requests by their kinds, and how long they wait.
-type counting struct {
+type metered struct {
 	http.RoundTripper
 	meter *bucket.Meter
 }
 
-func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
-	kind, begun := kindOf(request), time.Now()
-	c.meter.Count(kind)
-	answer, err := c.RoundTripper.RoundTrip(request)
-	c.meter.Answered(kind, time.Since(begun))
-	return answer, err
+func (m metered) RoundTrip(request *http.Request) (*http.Response, error) {
+	return m.meter.Send(kindOf(request), request, m.RoundTripper.RoundTrip)
 }
 
 // kindOf returns the kind of a request. Contents are read by the XML interface, and all else goes by JSON.
@@ -279,19 +275,7 @@ func kindOf(request *http.Request) storage.Kind {
 	return storage.Reading
 }
 
-// Meter counts the requests.
 func (s *service) Meter() *bucket.Meter { return &s.meter }
-
-// bounding bounds all answers but the content of objects.
-type bounding struct{ base http.RoundTripper }
-
-func (b bounding) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := b.base.RoundTrip(request)
-	if err != nil || answer.StatusCode < http.StatusMultipleChoices && request.URL.Query().Get("alt") != "json" {
-		return answer, err
-	}
-	return bucket.Bound(answer), nil
-}
 
 // sealing lets nobody read the body of a request once its answer is there. After an early answer, such as a 503,
 // net/http may go on reading for a moment, while the client library already fills the buffer with the next chunk.
@@ -341,21 +325,15 @@ func (b body) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// writer returns a writer of an object under the conditions of put.
 func (s *service) writer(ctx context.Context, put bucket.Put, options ...gcs.RetryOption) (*gcs.Writer, error) {
 	object, err := s.object(put.Key, "")
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case put.IfAbsent:
+	if put.IfAbsent {
 		object = object.If(gcs.Conditions{DoesNotExist: true})
-	case put.IfGeneration != "":
-		number, err := parse(put.IfGeneration)
-		if err != nil {
-			return nil, err
-		}
-		object = object.If(gcs.Conditions{GenerationMatch: number})
+	} else if object, err = ifGeneration(object, put.IfGeneration); err != nil {
+		return nil, err
 	}
 	if len(options) > 0 {
 		object = object.Retryer(options...)
@@ -415,7 +393,6 @@ func (s *service) Begin(_ context.Context, put bucket.Put) (bucket.Upload, error
 // PartBytes is small: the library gathers chunks.
 func (u *upload) PartBytes() int { return 256 << 10 }
 
-// Part hands bytes to the library.
 func (u *upload) Part(ctx context.Context, content []byte) error {
 	defer context.AfterFunc(ctx, u.end)()
 	if _, err := u.writer.Write(content); err != nil {
@@ -447,7 +424,6 @@ type copying struct {
 	copier   *gcs.Copier
 }
 
-// Copy copies the generation of the object.
 func (s *service) Copy(from bucket.Key, object bucket.Object, to bucket.Put) bucket.Copying {
 	return &copying{service: s, from: from, to: to.Key, of: object.Generation}
 }

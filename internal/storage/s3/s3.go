@@ -24,7 +24,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -44,7 +43,6 @@ import (
 // Register makes it the storage of s3://. Nothing is connected before the first use.
 func Register() { storage.Register("s3", New(bucket.Usual())) }
 
-// New returns the storage of s3://.
 func New(limits bucket.Limits) *bucket.Store {
 	return bucket.New("s3", &service{sizes: usualSizes}, limits)
 }
@@ -91,7 +89,7 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 		s.payer = types.RequestPayerRequester
 	}
 	s.client = s3.NewFromConfig(settings, func(o *s3.Options) {
-		o.HTTPClient = bounding{o.HTTPClient, &s.meter}
+		o.HTTPClient = metered{o.HTTPClient, &s.meter}
 		o.UsePathStyle = o.BaseEndpoint != nil
 		o.Retryer = aws.NopRetryer{} // bucket.Store tries again
 		// Sums are made and compared here: sums of parts say nothing of a stretch.
@@ -101,25 +99,15 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 	return s.client, nil
 }
 
-// bounding bounds all answers but the content of objects.
-type bounding struct {
+type metered struct {
 	s3.HTTPClient
 	meter *bucket.Meter
 }
 
-// Do counts and sends a request.
-func (b bounding) Do(request *http.Request) (*http.Response, error) {
-	kind, begun := kindOf(request), time.Now()
-	b.meter.Count(kind)
-	answer, err := b.HTTPClient.Do(request)
-	b.meter.Answered(kind, time.Since(begun))
-	if err != nil || kind == storage.Reading && answer.StatusCode < http.StatusMultipleChoices {
-		return answer, err
-	}
-	return bucket.Bound(answer), nil
+func (m metered) Do(request *http.Request) (*http.Response, error) {
+	return m.meter.Send(kindOf(request), request, m.HTTPClient.Do)
 }
 
-// kindOf returns the kind of a request.
 func kindOf(request *http.Request) storage.Kind {
 	switch {
 	case request.Method == http.MethodDelete:
@@ -136,7 +124,6 @@ func kindOf(request *http.Request) storage.Kind {
 	return storage.Writing
 }
 
-// Meter counts the requests.
 func (s *service) Meter() *bucket.Meter { return &s.meter }
 
 // in makes a request go to the region of a bucket, if that is known to be another one.
@@ -148,7 +135,6 @@ func (s *service) in(name string) func(*s3.Options) {
 	}
 }
 
-// List asks for a page of 1,000 objects.
 func (s *service) List(ctx context.Context, prefix bucket.Key, mark string) ([]bucket.Object, string, error) {
 	client, err := s.connect(ctx)
 	if err != nil {
@@ -176,7 +162,6 @@ func (s *service) List(ctx context.Context, prefix bucket.Key, mark string) ([]b
 	return objects, aws.ToString(page.NextContinuationToken), nil
 }
 
-// Stat asks for the head of an object.
 func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, error) {
 	client, err := s.connect(ctx)
 	if err != nil {
@@ -200,14 +185,13 @@ func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, erro
 	return object, nil
 }
 
-// Read reads bytes of an object.
 func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, error) {
 	client, err := s.connect(ctx)
 	if err != nil {
 		return bucket.Body{}, err
 	}
 	input := &s3.GetObjectInput{Bucket: &span.Bucket, Key: &span.Name, RequestPayer: s.payer}
-	input.Range = aws.String(rangeOf(span.Offset, span.Length))
+	input.Range = aws.String(bucket.Range(span.Offset, span.Length))
 	if span.Generation != "" {
 		input.IfMatch = &span.Generation
 	}
@@ -219,7 +203,10 @@ func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, erro
 	if answer.ContentLength != nil {
 		body.Length = *answer.ContentLength
 	}
-	if body.Offset, body.Size, err = place(answer.ContentRange, body.Length); err != nil {
+	if body.Size = body.Length; answer.ContentRange != nil {
+		body.Offset, body.Size, err = bucket.ContentRange(*answer.ContentRange)
+	}
+	if err != nil {
 		answer.Body.Close()
 		return bucket.Body{}, err
 	}
@@ -243,7 +230,6 @@ func (s *service) Remove(ctx context.Context, key bucket.Key, generation string)
 // generation is the etag of an object. Some services leave out its quotes in lists.
 func generation(etag *string) string { return `"` + strings.Trim(aws.ToString(etag), `"`) + `"` }
 
-// encodeSum writes a sum as the service does, and decodeSum reads it.
 func encodeSum(sum uint32) *string {
 	return aws.String(base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, sum)))
 }
@@ -256,27 +242,6 @@ func decodeSum(text *string) (sum uint32, ok bool) {
 	return binary.BigEndian.Uint32(b), true
 }
 
-// rangeOf is a stretch in the words of HTTP.
-func rangeOf(offset, length int64) string { return fmt.Sprintf("bytes=%d-%d", offset, offset+length-1) }
-
-// place returns where the answer to a request for a range begins, and the size of the whole object, -1 if it does not tell.
-// Without a range it is the whole object.
-func place(contentRange *string, length int64) (offset, size int64, err error) {
-	text := aws.ToString(contentRange)
-	if text == "" {
-		return 0, length, nil
-	}
-	var last int64
-	if _, err := fmt.Sscanf(text, "bytes %d-%d/%d", &offset, &last, &size); err == nil {
-		return offset, size, nil
-	}
-	if _, err := fmt.Sscanf(text, "bytes %d-%d/*", &offset, &last); err != nil {
-		return 0, 0, fmt.Errorf("the answer has the range %q: %w", text, err)
-	}
-	return offset, -1, nil
-}
-
-// decode returns the name of an object in a list.
 func decode(name string, encoding types.EncodingType) (string, error) {
 	if encoding != types.EncodingTypeUrl {
 		return name, nil
@@ -313,7 +278,6 @@ func (s *service) elsewhere(name string, err error) error {
 // another request has just removed, since that was empty.
 var passing = []string{"InternalError", "ServiceUnavailable", "ConditionalRequestConflict", "OperationAborted", "ExistingObjectIsDirectory"}
 
-// Judge knows the errors of the service and of connections.
 func (s *service) Judge(err error) (meaning bucket.Meaning) {
 	if answer, is := errors.AsType[*smithyhttp.ResponseError](err); is {
 		meaning.Status = answer.HTTPStatusCode()

@@ -24,7 +24,6 @@ type sizes struct {
 // usualSizes let an upload of 8 GB hold 8 MiB in memory, and one of 5 TB 4 GiB. No copied part takes minutes.
 var usualSizes = sizes{part: 8 << 20, step: 1000, copied: 1 << 30}
 
-// none is the absence of a string in a request.
 func none(text string) *string {
 	if text == "" {
 		return nil
@@ -32,7 +31,6 @@ func none(text string) *string {
 	return &text
 }
 
-// ifAbsent is the condition that there is no object.
 func ifAbsent(put bucket.Put) *string {
 	if put.IfAbsent {
 		return aws.String("*")
@@ -74,7 +72,6 @@ type upload struct {
 	parts   []types.CompletedPart
 }
 
-// Begin begins an upload.
 func (s *service) Begin(ctx context.Context, put bucket.Put) (bucket.Upload, error) {
 	u, err := s.begin(ctx, put, true)
 	if err != nil {
@@ -109,7 +106,6 @@ func (u *upload) PartBytes() int {
 	return sizes.part << (len(u.parts) / sizes.step)
 }
 
-// next is the number of the next part.
 func (u *upload) next() *int32 { return aws.Int32(int32(len(u.parts) + 1)) }
 
 // Part sends a part. The service compares its sum.
@@ -131,7 +127,6 @@ func (u *upload) Part(ctx context.Context, content []byte) error {
 	return nil
 }
 
-// copyPart makes the next part of a stretch of another object.
 func (u *upload) copyPart(ctx context.Context, from bucket.Span) error {
 	s, number := u.service, u.next()
 	client, err := s.connect(ctx)
@@ -141,7 +136,7 @@ func (u *upload) copyPart(ctx context.Context, from bucket.Span) error {
 	answer, err := client.UploadPartCopy(ctx, &s3.UploadPartCopyInput{
 		Bucket: &u.put.Bucket, Key: &u.put.Name, RequestPayer: s.payer, UploadId: u.id, PartNumber: number,
 		CopySource: source(from.Key), CopySourceIfMatch: none(from.Generation),
-		CopySourceRange: aws.String(rangeOf(from.Offset, from.Length)),
+		CopySourceRange: aws.String(bucket.Range(from.Offset, from.Length)),
 	}, s.in(u.put.Bucket))
 	if err != nil {
 		return err
@@ -196,12 +191,10 @@ type copying struct {
 	copied  int64
 }
 
-// Copy copies the generation of the object.
 func (s *service) Copy(from bucket.Key, object bucket.Object, to bucket.Put) bucket.Copying {
 	return &copying{service: s, object: object, from: from, to: to}
 }
 
-// Step makes one request.
 func (c *copying) Step(ctx context.Context) (done bool, err error) {
 	if c.object.Size <= c.service.sizes.copied {
 		return true, c.whole(ctx)
@@ -235,7 +228,6 @@ func (c *copying) whole(ctx context.Context) error {
 	return c.service.elsewhere(c.to.Bucket, err)
 }
 
-// Abort drops the parts of an unfinished copy.
 func (c *copying) Abort(ctx context.Context) {
 	if c.upload != nil {
 		c.upload.Abort(ctx)

@@ -189,7 +189,7 @@ func TestSpent(t *testing.T) {
 	if err := w.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	store := p.Storage.(published).Storage.(bucket.ReadOnly)
+	store := p.Storage.(published).Storage.(*bucket.Store)
 	file, err := store.Open(p.Folder + "/a")
 	if err != nil {
 		t.Fatal(err)

@@ -88,7 +88,7 @@ func (c *client) get(ctx context.Context, address string, offset, length int64) 
 	for range mostRedirects {
 		request := &http.Request{Method: http.MethodGet, URL: next, Host: next.Host, Header: http.Header{"Accept-Encoding": {"identity"}}}
 		if length > 0 {
-			request.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", offset, offset+length-1))
+			request.Header.Set("Range", bucket.Range(offset, length))
 		}
 		if next.Host == first.Host {
 			if err := c.tokens.authorize(request); err != nil {
@@ -147,7 +147,6 @@ func drop(got *http.Response) {
 	got.Body.Close()
 }
 
-// follow returns where a redirect leads to.
 func follow(from *url.URL, place string) (*url.URL, error) {
 	next, err := from.Parse(place)
 	switch {
@@ -162,7 +161,6 @@ func follow(from *url.URL, place string) (*url.URL, error) {
 	return next, nil
 }
 
-// unanswered is the error of a request that got no answer.
 type unanswered struct{ error }
 
 func (u unanswered) Unwrap() error { return u.error }
@@ -188,10 +186,8 @@ func refuse(got *http.Response) error {
 	return r
 }
 
-// Meter counts the requests.
 func (c *client) Meter() *bucket.Meter { return &c.meter }
 
-// Judge knows refusals, and requests without an answer.
 func (c *client) Judge(err error) (meaning bucket.Meaning) {
 	if answer, is := errors.AsType[*refusal](err); is {
 		meaning.Status, meaning.Text, meaning.After = answer.status, answer.text, answer.after
@@ -211,20 +207,15 @@ func (c *client) Judge(err error) (meaning bucket.Meaning) {
 	return meaning
 }
 
-// stretch is an answer about a stretch of a file.
 func (a answer) stretch() (bucket.Body, error) {
 	body := bucket.Body{ReadCloser: a.Body, Length: a.ContentLength, Size: a.ContentLength, Encoding: a.Header.Get("Content-Encoding")}
 	if a.StatusCode != http.StatusPartialContent {
 		return body, nil // of the whole
 	}
-	text, last := a.Header.Get("Content-Range"), int64(0)
-	if _, err := fmt.Sscanf(text, "bytes %d-%d/%d", &body.Offset, &last, &body.Size); err == nil {
-		return body, nil
-	}
-	if _, err := fmt.Sscanf(text, "bytes %d-%d/*", &body.Offset, &last); err != nil {
+	var err error
+	if body.Offset, body.Size, err = bucket.ContentRange(a.Header.Get("Content-Range")); err != nil {
 		a.Body.Close()
-		return bucket.Body{}, fmt.Errorf("the answer has the range %q: the server reads no ranges", text)
+		return bucket.Body{}, err
 	}
-	body.Size = -1
 	return body, nil
 }

@@ -29,7 +29,7 @@ func Register() {
 }
 
 // New returns the storage of https://, which trusts servers whose certificates roots has signed; nil: those that the system trusts.
-func New(limits bucket.Limits, roots *x509.CertPool) bucket.ReadOnly {
+func New(limits bucket.Limits, roots *x509.CertPool) *bucket.Store {
 	return bucket.NewReadOnly("https", &servers{newClient(roots)}, limits)
 }
 
@@ -96,7 +96,6 @@ func generation(header http.Header) string {
 	return header.Get("Last-Modified")
 }
 
-// Read reads a stretch of a file.
 func (s *servers) Read(ctx context.Context, span bucket.Span) (bucket.Body, error) {
 	at, err := address(span.Key)
 	if err != nil {

@@ -18,7 +18,6 @@ import (
 	"mirrorbeam.dev/internal/storage/bucket"
 )
 
-// hubAddress returns the address of the hub.
 func hubAddress() *url.URL {
 	const usual = "https://huggingface.co"
 	at, err := url.Parse(strings.TrimRight(cmp.Or(os.Getenv("HF_ENDPOINT"), usual), "/"))
@@ -29,7 +28,7 @@ func hubAddress() *url.URL {
 }
 
 // NewHub returns the storage of hf://, as [New] does of https://.
-func NewHub(limits bucket.Limits, roots *x509.CertPool) bucket.ReadOnly {
+func NewHub(limits bucket.Limits, roots *x509.CertPool) *bucket.Store {
 	return bucket.NewReadOnly("hf", &hub{client: newClient(roots), commits: map[[2]string]string{}}, limits)
 }
 
@@ -52,7 +51,6 @@ type place struct {
 // reference matches revisions that have slashes themselves, with the path behind them.
 var reference = regexp.MustCompile(`^(refs/(?:convert|pr)/[^/]+)(?:/(.*))?$`)
 
-// place takes a name apart.
 func (h *hub) place(key bucket.Key) (place, error) {
 	owner, rest, _ := strings.Cut(key.Name, "/")
 	name, inner, _ := strings.Cut(rest, "/")
@@ -97,7 +95,6 @@ func (h *hub) ask(ctx context.Context, address string, into any) (http.Header, e
 	return got.Header, nil
 }
 
-// isCommit matches the name of a commit.
 var isCommit = regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString
 
 // commit returns the commit that a revision is for this process.
@@ -122,7 +119,6 @@ func (h *hub) commit(ctx context.Context, p place) (string, error) {
 	return found.SHA, nil
 }
 
-// item is a file or a folder of a dataset.
 type item struct {
 	Type string // file or directory
 	OID  string // hash of the content as git makes it
@@ -140,7 +136,6 @@ func (i item) object(name string) bucket.Object {
 	return object
 }
 
-// List asks for a page of the files below a folder.
 func (h *hub) List(ctx context.Context, prefix bucket.Key, mark string) (objects []bucket.Object, next string, err error) {
 	p, err := h.place(prefix)
 	if err != nil {

@@ -22,7 +22,6 @@ type tokens struct {
 
 type login struct{ name, password string }
 
-// authorize puts the token of its host into a request.
 func (t *tokens) authorize(request *http.Request) error {
 	t.once.Do(t.find)
 	if request.URL.Host == hubAddress().Host {
