@@ -88,9 +88,9 @@ func newGroups(graph *mirrorGraph, of *known) *groups {
 	return g
 }
 
-// among returns in which of the two graphs mirrors are.
-func among(isParked bool) int {
-	if isParked {
+// number is 1 for true: so bools have an order, and are places in a list.
+func number(is bool) int {
+	if is {
 		return 1
 	}
 	return 0
@@ -100,7 +100,7 @@ func among(isParked bool) int {
 func (g *groups) join(of int) {
 	first := graphs.NewForest[uint32](len(g.sites))
 	for _, e := range g.edges {
-		if among(e.isParked) == of {
+		if number(e.isParked) == of {
 			first.Union(e.a, e.b)
 		}
 	}
@@ -108,7 +108,7 @@ func (g *groups) join(of int) {
 	all := make([]*group, len(g.sites))
 	g.of[of] = make([]*group, len(g.sites))
 	for _, e := range g.edges {
-		if among(e.isParked) != of {
+		if number(e.isParked) != of {
 			continue
 		}
 		for _, node := range []uint32{e.a, e.b} {
@@ -134,24 +134,14 @@ func (g *groups) join(of int) {
 func (g *groups) compare(a, b *records.Site) int {
 	ofA, ofB := g.known.of(a), g.known.of(b)
 	return cmp.Or(
-		-compareBool(ofA.isProtected, ofB.isProtected),
+		cmp.Compare(number(ofB.isProtected), number(ofA.isProtected)),
 		cmp.Compare(uint64(ofA.rank-1), uint64(ofB.rank-1)), // no rank comes last
 		cmp.Compare(g.votes[b.Site], g.votes[a.Site]), cmp.Compare(a.First, b.First), cmp.Compare(b.Pages, a.Pages), strings.Compare(a.Name, b.Name),
 	)
 }
 
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
 func (g *groups) ofPair(p *pair) *group {
-	return g.of[among(p.isParked())][g.nodes[p.sides[0].Of.Site]]
+	return g.of[number(p.isParked())][g.nodes[p.sides[0].Of.Site]]
 }
 
 // ofSite returns the group of a site by its number: the one of mirrors, or else the one of parked sites.

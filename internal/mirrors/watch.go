@@ -60,7 +60,7 @@ func NewWatch(ctx context.Context, runs []work.Path, protected string, now []sta
 		}
 	}
 	originals := map[string]state.Original{}
-	if err := eachSite(ctx, runs, func(s records.Site) {
+	if err := eachOf(ctx, runs, records.Sites, func(s *records.Site) {
 		if _, is := w.seen[s.Name]; is {
 			w.seen[s.Name] = true
 		}
@@ -111,12 +111,10 @@ func (w *Watch) IsUnseen(a state.Alert) bool {
 	return w.lost[a.ID] || !w.isSeen(&a)
 }
 
-// isSeen reports whether the site of an alert has pages.
 func (w *Watch) isSeen(a *state.Alert) bool {
 	return slices.ContainsFunc(namesOf(*a), func(name string) bool { return w.seen[name] })
 }
 
-// Changes returns the changes of protected sites.
 func (w *Watch) Changes() (changes []output.Change) {
 	for _, c := range w.Changed {
 		changes = append(changes, output.Change{
@@ -127,7 +125,6 @@ func (w *Watch) Changes() (changes []output.Change) {
 	return changes
 }
 
-// String says why a protected site could not be compared.
 func (c ChangedSite) String() string {
 	if c.Lacking > 0 {
 		return fmt.Sprintf("the protected site %s lacks %d of %d pages that suspects have copied: it is unknown whether they still do until the pages are back, so the suspects stay", c.Last.Site, c.Lacking, c.Copied)
@@ -139,7 +136,8 @@ func (c ChangedSite) String() string {
 		c.Last.Site, c.Now.Unlike, c.Last.Unlike)
 }
 
-func eachSite(ctx context.Context, runs []work.Path, visit func(records.Site)) error {
+// eachOf visits the records of a kind in run files.
+func eachOf[T any](ctx context.Context, runs []work.Path, kind runfile.Kind, visit func(*T)) error {
 	reader := runfile.Reader{Stopped: ctx.Err}
 	defer reader.Close()
 	var packed []byte
@@ -149,22 +147,19 @@ func eachSite(ctx context.Context, runs []work.Path, visit func(records.Site)) e
 			return err
 		}
 		for _, piece := range pieces {
-			if piece.Kind != records.Sites {
+			if piece.Kind != kind {
 				continue
 			}
 			if packed, err = reader.Read(packed[:0], piece); err != nil {
 				return err
 			}
-			for s := range records.All[records.Site](packed) {
-				visit(s)
+			for record := range records.All[T](packed) {
+				visit(&record)
 			}
 		}
 	}
-	return nil
+	return ctx.Err()
 }
-
-// A suspect that is not there any more has gone only if its site has changed. If the protected site has, nothing can be told. So each
-// alert has traces of the pages that were copied, and the next run looks for these pages on the protected sites.
 
 // A suspect that is not there any more has gone only if its site has changed. If the protected site has, nothing can be told. So each
 // alert has traces of the pages that were copied, and the next run looks for these pages on the protected sites.
@@ -259,8 +254,8 @@ func bands(t *records.Trace) func(yield func(band) bool) {
 	}
 }
 
-// findPages looks for the pages that alerts had copied in run files with the traces of the pages of protected sites. It returns those that
-// are there, much as they were.
+// findPages looks for the pages that alerts had copied, in run files with the traces of the pages of protected sites.
+// It returns whether each is there, much as it was.
 func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert, least float64) (map[state.Trace]bool, error) {
 	there, wanted := map[state.Trace]bool{}, map[band][]records.Trace{}
 	for i := range alerts {
@@ -275,31 +270,19 @@ func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert, leas
 			}
 		}
 	}
-	reader := runfile.Reader{Stopped: ctx.Err}
-	defer reader.Close()
 	seen := map[records.Trace]bool{}
-	for _, run := range runs {
-		pieces, err := runfile.Pieces(string(run))
-		if err != nil {
-			return nil, err
+	err := eachOf(ctx, runs, records.OriginalTraces, func(page *records.Trace) {
+		if seen[*page] {
+			return
 		}
-		packed, err := reader.ReadKind(nil, pieces, records.OriginalTraces)
-		if err != nil {
-			return nil, err
-		}
-		for page := range records.All[records.Trace](packed) {
-			if seen[page] || ctx.Err() != nil {
-				continue
-			}
-			seen[page] = true
-			for b := range bands(&page) {
-				for i := range wanted[b] {
-					if of := &wanted[b][i]; !there[state.Trace(*of)] && of.Similarity(&page) >= least {
-						there[state.Trace(*of)] = true
-					}
+		seen[*page] = true
+		for b := range bands(page) {
+			for i := range wanted[b] {
+				if of := &wanted[b][i]; !there[state.Trace(*of)] && of.Similarity(page) >= least {
+					there[state.Trace(*of)] = true
 				}
 			}
 		}
-	}
-	return there, ctx.Err()
+	})
+	return there, err
 }
