@@ -65,13 +65,8 @@ type Job struct {
 	Layout output.Layout
 	// SketchHashes is how many hashes a row of sketches lists, or fewer if the set has no more.
 	SketchHashes int
-	// IsStripped says that common shingles are taken out of the documents.
-	IsStripped bool
-	// Trimming says which passages are cut, if any are. PassageRanges is the number of ranges of their hashes, and
-	// HeldPassages how many of them a task holds.
-	Trimming      trim.Rule
-	PassageRanges int
-	HeldPassages  int
+	// Trimming says which passages are cut, if any are, and how they are found.
+	Trimming trim.Trimming
 	// Sites says what makes sites mirrors, if the job is about sites.
 	Sites mirrors.Judging
 
@@ -79,9 +74,6 @@ type Job struct {
 	method *methods.Method
 	scorer methods.Scorer
 }
-
-// IsOrdered reports whether keys depend on an order of all shingles, which [Count] makes.
-func (j *Job) IsOrdered() bool { return j.method.Ordered }
 
 // HasSources reports whether sources are values of a field, which [Source] counts.
 func (j *Job) HasSources() bool { return j.Fingerprinting.Kept.SourceField != "" }
@@ -94,13 +86,6 @@ func (j *Job) HasTrims() bool {
 // whole makes the tasks of a step that reads whole sets.
 func (j *Job) whole(step int) work.Delivery { return common.WholeDelivery(step, true) }
 
-// HasPages reports whether documents are pages of sites.
-func (j *Job) HasPages() bool { return j.Fingerprinting.Kept.Pages.Rule != "" }
-
-// siteResults says which rows about sites are wanted.
 func (j *Job) siteResults() mirrors.Results {
 	return mirrors.Results{Files: j.Rows.Files, Emit: j.Rows.Emit}
 }
-
-// IsScored reports whether a stage of its own scores the pairs. Otherwise they are scored as soon as they meet.
-func (j *Job) IsScored() bool { return j.scorer.Reads != methods.Nothing }

@@ -2,6 +2,8 @@ package transforms
 
 import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam.dev/internal/pairs/methods"
 )
 
 // LayOut lays out the graph of the job, from the input to the results.
@@ -23,7 +25,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		pruned = Prune(s, job, sketches)
 	}
 	var counts []beam.PCollection
-	if job.IsOrdered() {
+	if job.method.Ordered { // keys depend on an order of all shingles
 		spread := Spread(s, job, pruned)
 		counts = append(counts, spread, Count(s, job, spread))
 	}
@@ -33,12 +35,12 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	if job.HasSources() {
 		outcomes = append(outcomes, Source(s, job, sketches))
 	}
-	if !job.IsScored() {
+	if job.scorer.Reads == methods.Nothing { // pairs are scored as soon as they meet
 		clusters := Cluster(s, job, append(outcomes, pruned, groups)...)
 		return Write(s, job, clusters, sketches, groups, trims, sites(s, job, sketches, clusters)...)
 	}
 	scored := pruned
-	if job.IsStripped {
+	if !job.Common.IsOff() {
 		scored = sketches // which have the common shingles apart
 	}
 	gathered := Gather(s, job, groups, scored)
@@ -57,7 +59,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 
 // sites lays out what finds mirrors among sites, and writes it, if the job is about sites. It returns the outcomes.
 func sites(s beam.Scope, job *Job, sketches, clusters beam.PCollection) []beam.PCollection {
-	if !job.HasPages() {
+	if job.Fingerprinting.Kept.Pages.Rule == "" {
 		return nil
 	}
 	sums := Site(s, job, clusters)

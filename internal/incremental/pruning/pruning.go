@@ -36,8 +36,11 @@ import (
 type Pruning struct {
 	Method methods.Name
 	methods.Parameters
-	// AuditSample is as in [Planning]. The stage then sets aside the documents among which the audit looks for partners.
+	// AuditSample is about how many documents the audit samples, 0 for none. The stage sets aside the documents among
+	// which the audit looks for partners.
 	AuditSample int
+	// IsStripped says that common shingles were taken out of the sets, after these were made.
+	IsStripped bool
 	// Seed is the seed of the digests of sets.
 	Seed uint64
 
@@ -48,7 +51,7 @@ type Pruning struct {
 
 // Setup reads the list of inputs.
 func (n *Pruning) Setup() (err error) {
-	if isDistance(n.Method, &n.Parameters) {
+	if n.scorer().IsDistance {
 		if n.tables, err = n.Tables(); err != nil {
 			return err
 		}
@@ -75,7 +78,7 @@ func (n *Pruning) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 		return err
 	}
 	switch {
-	case readsTexts(n.Method, &n.Parameters):
+	case n.scorer().Reads == methods.Texts:
 		err = eachPassages(ctx, w, fingerprints.NewPassages(n.PassageShingles()), o.prunePassages)
 	case n.tables == nil && filter.shingles.KnowsHeads() && filter.sampled.KnowsHeads() && work.HasHeads(w.Pieces):
 		err = w.EachHead(ctx, n.Seed, o.pruneByHeads)
