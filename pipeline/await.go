@@ -134,21 +134,21 @@ func (m *metered) add(name string, value int64) {
 		return
 	}
 	sum := map[string]*int64{
-		"tasks": &m.Tasks, "expected": &m.expected, "recalled": &m.Recalled, "records": &m.Records, "bytes": &m.Bytes,
-		"pieces": &m.Pieces, "read_bytes": &m.ReadBytes, "written_bytes": &m.WrittenBytes,
+		"tasks":            &m.Tasks,
+		"expected":         &m.expected,
+		"recalled":         &m.Recalled,
+		"records":          &m.Records,
+		"bytes":            &m.Bytes,
+		"pieces":           &m.Pieces,
+		"read_bytes":       &m.ReadBytes,
+		"written_bytes":    &m.WrittenBytes,
+		work.ReceivedBytes: &m.spent.ReadBytes,
+		work.SentBytes:     &m.spent.WrittenBytes,
+		work.FetchedBytes:  &m.spent.FetchedBytes,
+		work.AnsweringNS:   (*int64)(&m.spent.Answering),
 	}[name]
 	if sum != nil {
 		*sum += value
-	}
-	switch name {
-	case work.ReceivedBytes:
-		m.spent.ReadBytes += value
-	case work.SentBytes:
-		m.spent.WrittenBytes += value
-	case work.FetchedBytes:
-		m.spent.FetchedBytes += value
-	case work.AnsweringNS:
-		m.spent.Answering += time.Duration(value)
 	}
 	for _, kind := range storage.Kinds() {
 		if name == work.RequestsMetric(kind) {

@@ -30,8 +30,8 @@ func (j *Job) auditSample() int { return max(j.Fingerprinting.AuditSample, j.Str
 
 func init() { declare(&auditPlanFn{}, &auditFn{}) }
 
-// auditPlanFn draws the sample and makes the tasks that look for partners in each split.
-type auditPlanFn struct{ stepFn[auditing.Audit] }
-
-// auditFn finds the partners of the sampled documents in a split.
-type auditFn struct{ taskFn[auditing.Audit] }
+// auditPlanFn draws the sample, and auditFn looks for partners in a split.
+type (
+	auditPlanFn struct{ stepFn[auditing.Audit] }
+	auditFn     struct{ taskFn[auditing.Audit] }
+)

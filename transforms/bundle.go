@@ -145,9 +145,9 @@ func (b *bundle) FinishBundle(ctx context.Context, emit func([]byte)) error {
 	}
 	for _, t := range all {
 		if t.recalled {
-			meters[b.Stage].recalled.Inc(ctx, 1)
+			countRecalled(ctx, b.Stage)
 		} else {
-			meters[b.Stage].count(ctx, t.figures)
+			count(ctx, b.Stage, t.figures)
 		}
 		element, err := t.outcome.Encode()
 		if err != nil {

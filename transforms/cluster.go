@@ -89,13 +89,10 @@ func (u *uniting) Plan(ctx context.Context, p *work.Planning) error {
 	return u.Uniting.Plan(ctx, p)
 }
 
-// clusterFn sends edges or documents to their output shards: the edges of a part, or the documents of a split that are
-// in clusters.
-type clusterFn struct{ taskFn[clusters.Sending] }
-
-// labelFn finds the components of the similarity graph and makes the tasks that send their documents and edges to the
-// output shards.
-type labelFn struct{ stepFn[labelling] }
+type (
+	clusterFn struct{ taskFn[clusters.Sending] }
+	labelFn   struct{ stepFn[labelling] }
+)
 
 // labelling is the work of labelFn. The audit sees which pairs the graph has joined.
 type labelling struct {

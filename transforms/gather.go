@@ -61,13 +61,16 @@ func init() {
 		&gatherFn{}, &gatherSetsFn{}, &gatherHotGroupsFn{})
 }
 
-// placeFn emits the tasks that send pairs, and an outcome that names the places.
-type placeFn struct {
-	tellingFn[gathering.Components]
-}
-
-// joinFn emits the tasks that send the sets of hot groups, and an outcome that names the hot groups.
-type joinFn struct{ tellingFn[gathering.HotGroups] }
+// placeFn and joinFn emit the tasks that send pairs, or the sets of hot groups, and an outcome that names the places.
+type (
+	placeFn struct {
+		tellingFn[gathering.Components]
+	}
+	joinFn            struct{ tellingFn[gathering.HotGroups] }
+	gatherFn          struct{ taskFn[gathering.Sending] }
+	gatherSetsFn      struct{ taskFn[gathering.Sending] }
+	gatherHotGroupsFn struct{ taskFn[gathering.Sending] }
+)
 
 // These place components by ranges; see [unite].
 type (
@@ -76,11 +79,4 @@ type (
 	uniteNodesFn  struct{ stepFn[gathering.Uniting] }
 	moveNodesFn   struct{ taskFn[union.Moving] }
 	placeRangeFn  struct{ taskFn[gathering.PlacingRange] }
-)
-
-// gatherFn sends pairs to their places, gatherSetsFn the sets of these pairs, and gatherHotGroupsFn the sets of hot groups.
-type (
-	gatherFn          struct{ taskFn[gathering.Sending] }
-	gatherSetsFn      struct{ taskFn[gathering.Sending] }
-	gatherHotGroupsFn struct{ taskFn[gathering.Sending] }
 )

@@ -74,17 +74,10 @@ func hotGroups(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.
 
 func init() { declare(&groupFn{}, &groupOversizedFn{}, &knownFn{}, &keptFn{}, &oversizedFn{}) }
 
-// groupFn goes through the groups of a shard, and groupOversizedFn through its oversized groups.
 type (
 	groupFn          struct{ taskFn[methods.Grouping] }
 	groupOversizedFn struct{ taskFn[methods.Grouping] }
+	knownFn          struct{ taskFn[cached.Pairs] }
+	keptFn           struct{ taskFn[cached.Passages] }
+	oversizedFn      struct{ stepFn[groups.OversizedGroups] }
 )
-
-// knownFn writes the edges that the last run has found.
-type knownFn struct{ taskFn[cached.Pairs] }
-
-// keptFn writes the pairs with passages in common that the last run has found.
-type keptFn struct{ taskFn[cached.Passages] }
-
-// oversizedFn decides which oversized groups are compared and makes the tasks that compare them.
-type oversizedFn struct{ stepFn[groups.OversizedGroups] }

@@ -27,5 +27,4 @@ func init() { declare(&orderFn{}, &keyFn{}) }
 
 type orderFn struct{ stepFn[methods.Ordering] }
 
-// keyFn makes the keys of the documents of a split.
 type keyFn struct{ taskFn[methods.Keying] }

@@ -69,7 +69,7 @@ func (f *packFn) FinishBundle(ctx context.Context, emit func([]byte), _ func(Rej
 	if o.Run == "" {
 		return nil
 	}
-	meters[work.Pack].count(ctx, figures)
+	count(ctx, work.Pack, figures)
 	element, err := o.Encode()
 	if err == nil {
 		emit(element)
@@ -80,15 +80,12 @@ func (f *packFn) FinishBundle(ctx context.Context, emit func([]byte), _ func(Rej
 // Teardown drops the run file of a bundle that failed.
 func (f *packFn) Teardown() { f.Work.Abort() }
 
-type rangeFn struct{ stepFn[packing.Ranging] }
-
-// divideFn sends the documents of some bundles to the ranges of their ids.
-type divideFn struct{ taskFn[packing.Dividing] }
-
-type arrangeFn struct{ taskFn[packing.Arranging] }
-
-// listFn makes the files the inputs of a job.
-type listFn struct{ stepFn[packing.Listing] }
+type (
+	rangeFn   struct{ stepFn[packing.Ranging] }
+	divideFn  struct{ taskFn[packing.Dividing] }
+	arrangeFn struct{ taskFn[packing.Arranging] }
+	listFn    struct{ stepFn[packing.Listing] }
+)
 
 // unpackRejectsFn emits the documents that share their id with another one.
 type unpackRejectsFn struct {

@@ -43,12 +43,9 @@ func Score(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCo
 
 func init() { declare(&weighFn{}, &scoreFn{}, &passagesFn{}, &hotGroupFn{}) }
 
-// weighFn lists the shingles that are not rare, and makes the tasks that score.
-type weighFn struct{ stepFn[common.Weighing] }
-
-type scoreFn struct{ taskFn[scoring.Sets] }
-
-// passagesFn finds the passages that the pairs of a place have in common.
-type passagesFn struct{ taskFn[scoring.Passages] }
-
-type hotGroupFn struct{ taskFn[scoring.HotGroups] }
+type (
+	weighFn    struct{ stepFn[common.Weighing] }
+	scoreFn    struct{ taskFn[scoring.Sets] }
+	passagesFn struct{ taskFn[scoring.Passages] }
+	hotGroupFn struct{ taskFn[scoring.HotGroups] }
+)

@@ -107,9 +107,9 @@ func (f *planner) plan(ctx context.Context, elements func(*[]byte) bool, emit fu
 		return done.Outcome, faultOf(string(f.Stage), err)
 	}
 	if recalled {
-		meters[f.Stage].recalled.Inc(ctx, 1)
+		countRecalled(ctx, f.Stage)
 	} else {
-		meters[f.Stage].count(ctx, figures)
+		count(ctx, f.Stage, figures)
 	}
 	f.Runs.Ended(f.Stage, figures)
 	f.emit(ctx, done, emit)
@@ -177,76 +177,36 @@ func (s stage) part(name string) stage {
 	return s
 }
 
-// meter holds the metrics of a stage.
-type meter struct {
-	tasks, records, bytes, cpuNS beam.Counter
-	pieces, read, written        beam.Counter
-	recalled                     beam.Counter // tasks that an earlier run had done
-	span, resident               beam.Distribution
-
-	requests                []beam.Counter // by the kinds of storage
-	received, sent, fetched beam.Counter   // bytes
-	answering               beam.Counter   // nanoseconds
-}
-
-// meters has the metrics of each stage.
-var meters = map[work.Stage]*meter{}
-
-func init() {
-	for _, name := range append([]work.Stage{work.Pack}, work.Stages...) {
-		meters[name] = newMeter(name)
-	}
-}
-
-func newMeter(name work.Stage) *meter {
-	m := &meter{
-		tasks:   beam.NewCounter(string(name), "tasks"),
-		records: beam.NewCounter(string(name), "records"),
-		bytes:   beam.NewCounter(string(name), "bytes"),
-		cpuNS:   beam.NewCounter(string(name), "cpu_ns"),
-		span:    beam.NewDistribution(string(name), "unix_ms"),
-
-		pieces:  beam.NewCounter(string(name), "pieces"),
-		read:    beam.NewCounter(string(name), "read_bytes"),
-		written: beam.NewCounter(string(name), "written_bytes"),
-
-		recalled: beam.NewCounter(string(name), "recalled"),
-		resident: beam.NewDistribution(string(name), "resident_bytes"),
-
-		received:  beam.NewCounter(string(name), work.ReceivedBytes),
-		sent:      beam.NewCounter(string(name), work.SentBytes),
-		fetched:   beam.NewCounter(string(name), work.FetchedBytes),
-		answering: beam.NewCounter(string(name), work.AnsweringNS),
-	}
-	for _, kind := range storage.Kinds() {
-		m.requests = append(m.requests, beam.NewCounter(string(name), work.RequestsMetric(kind)))
-	}
-	return m
-}
-
-// count adds the figures of a task to the metrics of the stage. Beam allows this only in the goroutine that it has
+// count adds the figures of a task to the metrics of its stage. Beam allows this only in the goroutine that it has
 // called.
-func (m *meter) count(ctx context.Context, f work.Figures) {
-	m.tasks.Inc(ctx, 1)
-	m.records.Inc(ctx, f.Records)
-	m.bytes.Inc(ctx, f.Bytes)
-	m.cpuNS.Inc(ctx, int64(f.CPU))
-	m.pieces.Inc(ctx, f.Pieces)
-	m.read.Inc(ctx, f.Read)
-	m.written.Inc(ctx, f.Written)
-	m.span.Update(ctx, f.Begun.UnixMilli())
-	m.span.Update(ctx, f.Ended.UnixMilli())
-	m.resident.Update(ctx, f.Resident)
+func count(ctx context.Context, name work.Stage, f work.Figures) {
+	add := func(metric string, value int64) { beam.NewCounter(string(name), metric).Inc(ctx, value) }
+	add("tasks", 1)
+	add("records", f.Records)
+	add("bytes", f.Bytes)
+	add("cpu_ns", int64(f.CPU))
+	add("pieces", f.Pieces)
+	add("read_bytes", f.Read)
+	add("written_bytes", f.Written)
+	span := beam.NewDistribution(string(name), "unix_ms")
+	span.Update(ctx, f.Begun.UnixMilli())
+	span.Update(ctx, f.Ended.UnixMilli())
+	beam.NewDistribution(string(name), "resident_bytes").Update(ctx, f.Resident)
 	if f.Spent == (storage.Spent{}) {
 		return // as in a job without a bucket, whose metrics need not show it
 	}
 	for kind, requests := range f.Spent.Requests {
-		m.requests[kind].Inc(ctx, requests)
+		add(work.RequestsMetric(storage.Kind(kind)), requests)
 	}
-	m.received.Inc(ctx, f.Spent.ReadBytes)
-	m.sent.Inc(ctx, f.Spent.WrittenBytes)
-	m.fetched.Inc(ctx, f.Spent.FetchedBytes)
-	m.answering.Inc(ctx, int64(f.Spent.Answering))
+	add(work.ReceivedBytes, f.Spent.ReadBytes)
+	add(work.SentBytes, f.Spent.WrittenBytes)
+	add(work.FetchedBytes, f.Spent.FetchedBytes)
+	add(work.AnsweringNS, int64(f.Spent.Answering))
+}
+
+// countRecalled counts a task that an earlier run had done.
+func countRecalled(ctx context.Context, name work.Stage) {
+	beam.NewCounter(string(name), "recalled").Inc(ctx, 1)
 }
 
 // expect notes that a stage will have a number of further tasks: for those who watch this process, and for those who

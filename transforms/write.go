@@ -7,7 +7,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam.dev/internal/mirrors"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/result/write"
@@ -105,34 +104,19 @@ func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection
 }
 
 func init() {
-	declare(&writeFn{}, &uniqueFn{}, &annotatedFn{}, &trimmedFn{}, &cutRowsFn{}, &sketchesFn{}, &sitesFn{},
-		&finishFn{})
+	declare(&writeFn{}, &uniqueFn{}, &annotatedFn{}, &trimmedFn{}, &cutRowsFn{}, &sketchesFn{}, &finishFn{})
 }
-
-type writeFn struct{ taskFn[write.Rows] }
 
 // uniqueFn writes the kept records of the input files that start in a split, annotatedFn the annotated records, and
 // trimmedFn the records without passages that were cut.
 type (
+	writeFn     struct{ taskFn[write.Rows] }
 	uniqueFn    struct{ taskFn[write.Unique] }
 	annotatedFn struct{ taskFn[write.Unique] }
 	trimmedFn   struct{ taskFn[write.Unique] }
+	cutRowsFn   struct{ taskFn[write.Passages] }
+	sketchesFn  struct{ taskFn[write.Sketches] }
 )
-
-type cutRowsFn struct{ taskFn[write.Passages] }
-
-type sketchesFn struct{ taskFn[write.Sketches] }
-
-// WriteSites writes the rows of all sites: PCollection<[]byte> of the outcomes of Mirror to one of outcomes with the
-// files. The outcomes of Fingerprint only say how many documents there are.
-func WriteSites(s beam.Scope, job *Job, sketches, sites, groups beam.PCollection) beam.PCollection {
-	at := job.stage(s, work.Write).part("sites")
-	rows := mirrors.SiteRows{Judging: job.Sites, Results: job.siteResults()}
-	return sideBySide(at, &sitesFn{newTasks(at, rows)}, exchange(at, rows.Delivery(), sites, groups, sketches))
-}
-
-// sitesFn writes the rows of the sites of an output shard.
-type sitesFn struct{ taskFn[mirrors.SiteRows] }
 
 // finishFn sums up the outcomes of all stages.
 type finishFn struct {
