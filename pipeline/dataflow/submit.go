@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"regexp"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/pipeline/engine"
 )
 
 // templateFlag is the flag of Beam that says where to write a job instead of sending it.
@@ -60,7 +60,7 @@ func (s *service) submit(ctx context.Context, p *beam.Pipeline, name string) (id
 	if err != nil {
 		return "", err
 	}
-	program, err := program()
+	program, err := engine.Program()
 	if err != nil {
 		return "", err
 	}
@@ -87,19 +87,6 @@ func (s *service) submit(ctx context.Context, p *beam.Pipeline, name string) (id
 		return "", err
 	}
 	return s.send(ctx, job)
-}
-
-// program returns the program that workers run: the one that --worker_binary names, or else this one. Beam itself would
-// compile one.
-func program() (string, error) {
-	if *jobopts.WorkerBinary != "" {
-		return *jobopts.WorkerBinary, nil
-	}
-	path, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find this program, which workers are to run: %w: name it with --worker_binary", err)
-	}
-	return path, nil
 }
 
 // set changes a variable until the returned function is called.

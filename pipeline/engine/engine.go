@@ -4,10 +4,13 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 )
 
 // Engine runs pipelines. A job goes on without the process that submitted it: any process that has the id of a job can
@@ -62,4 +65,17 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Program returns the path of the program that workers run: the one that --worker_binary names, or else this one. Beam
+// itself would compile one.
+func Program() (string, error) {
+	if *jobopts.WorkerBinary != "" {
+		return *jobopts.WorkerBinary, nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program, which workers are to run: %w: name it with --worker_binary", err)
+	}
+	return path, nil
 }

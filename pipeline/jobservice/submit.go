@@ -3,7 +3,6 @@ package jobservice
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 
+	"mirrorbeam.dev/pipeline/engine"
 	"mirrorbeam.dev/pipeline/workerpool"
 )
 
@@ -161,20 +161,12 @@ func stagedBinary(pipeline *pipepb.Pipeline) (string, error) {
 	return binary, nil
 }
 
-// workerBinary returns the program that workers run: the one of --worker_binary, or else this one. Workers are Linux
-// machines.
+// workerBinary returns the program that workers run. Workers are Linux machines.
 func workerBinary() (string, error) {
-	if *jobopts.WorkerBinary != "" {
-		return *jobopts.WorkerBinary, nil
-	}
-	if runtime.GOOS != "linux" {
+	if *jobopts.WorkerBinary == "" && runtime.GOOS != "linux" {
 		return "", fmt.Errorf(
 			"workers run on Linux, and this program is for %s: build it for them (GOOS=linux go build ./cmd/runjob) "+
 				"and name it with --worker_binary", strings.ToUpper(runtime.GOOS[:1])+runtime.GOOS[1:])
 	}
-	path, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find this program, which workers are to run: %w: name it with --worker_binary", err)
-	}
-	return path, nil
+	return engine.Program()
 }

@@ -51,10 +51,11 @@ func (f *Filter) write(path string) error {
 	for _, t := range all {
 		packed = t.append(packed)
 	}
-	for _, word := range f.fingerprints {
-		packed = binary.LittleEndian.AppendUint64(packed, word)
+	packed, err := binary.Append(packed, binary.LittleEndian, f.fingerprints)
+	if err == nil {
+		err = storage.WriteFile(path, packed)
 	}
-	if err := storage.WriteFile(path, packed); err != nil {
+	if err != nil {
 		return fmt.Errorf("write the filter of new shingles: %w", err)
 	}
 	return nil
@@ -74,8 +75,9 @@ func readFilter(path string, tables *lshbands.Permuted) (*Filter, error) {
 			return nil, fmt.Errorf("read the filter of new shingles: %w", err)
 		}
 		if tables != nil {
-			for ; len(packed) >= 8; packed = packed[8:] {
-				f.fingerprints = append(f.fingerprints, binary.LittleEndian.Uint64(packed))
+			f.fingerprints = make([]uint64, len(packed)/8)
+			if _, err := binary.Decode(packed, binary.LittleEndian, f.fingerprints); err != nil {
+				return nil, err
 			}
 			f.near = lshbands.NewNeighbours(tables, f.fingerprints)
 		}

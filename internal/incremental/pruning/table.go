@@ -140,9 +140,7 @@ func (t *Table) size() int { return 8 + 8*len(t.words) }
 func (t *Table) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(t.shift))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(t.words)))
-	for _, word := range t.words {
-		b = binary.LittleEndian.AppendUint64(b, word)
-	}
+	b, _ = binary.Append(b, binary.LittleEndian, t.words) // numbers have no error
 	return b
 }
 
@@ -158,8 +156,6 @@ func (t *Table) take(b []byte) (rest []byte, err error) {
 		return nil, errShort
 	}
 	t.words = make([]uint64, n)
-	for i := range t.words {
-		t.words[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-	return b[8*n:], nil
+	_, err = binary.Decode(b, binary.LittleEndian, t.words)
+	return b[8*n:], err
 }

@@ -3,12 +3,10 @@ package state
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/digest"
-	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/util/checksum"
 )
 
@@ -77,25 +75,18 @@ func WriteCachedPairs(path string, packed []byte, stopped func() error) error {
 			b = append(b, packed[CachedPairSize*int(p.at):][:CachedPairSize]...)
 		}
 	}
-	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
-		return fmt.Errorf("write verdicts: %w", err)
-	}
-	return nil
+	return writeChecked(path, b)
 }
 
 // CachedPairs is a table of cached pairs. It takes 40 bytes of memory for each. Any number of goroutines may use it.
 type CachedPairs struct{ packed []byte }
 
-// ReadCachedPairs reads a table that Write wrote.
+// ReadCachedPairs reads a table.
 func ReadCachedPairs(path string) (*CachedPairs, error) {
-	b, err := storage.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read verdicts of %s: %w", path, err)
-	}
-	if b, err = checkCachedPairs(b); err != nil {
-		return nil, &storage.DamagedError{Op: "read verdicts of", Path: path, Err: err}
-	}
-	return &CachedPairs{b}, nil
+	return readChecked(path, func(b []byte) (*CachedPairs, error) {
+		packed, err := checkCachedPairs(b)
+		return &CachedPairs{packed}, err
+	})
 }
 
 // checkCachedPairs returns the packed cached pairs in the content of a file.

@@ -28,32 +28,18 @@ func (s *State) compact(ctx context.Context, joined int64) (before, after int64,
 	if err == nil && len(runs) > 0 {
 		err = s.rewrite(ctx, runs, joined)
 	}
-	var all listed
-	if err == nil {
-		all, err = list(s.Folder)
-	}
-	if err == nil {
-		err = s.sweep(all, 1)
-	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("compact the state: %w", err)
 	}
-	after, err = s.bytes()
+	_, after, err = s.Prune()
 	return before, after, err
 }
 
 // runsToCompact returns the run files whose segments are to be copied, relative to the folder: small ones, if there are
 // several, and files with a half that nobody needs any more.
 func (s *State) runsToCompact(joined int64) (runs map[string]bool, err error) {
-	needed := map[string]map[int]bool{}
-	for _, stretch := range s.stretches() {
-		if needed[stretch.Run] == nil {
-			needed[stretch.Run] = map[int]bool{}
-		}
-		needed[stretch.Run][stretch.Shard] = true
-	}
 	runs, wasteful := map[string]bool{}, false
-	for run, shards := range needed {
+	for run, shards := range s.Last.segments() {
 		pieces, err := runfile.Pieces(s.Path(run))
 		if err != nil {
 			return nil, err
@@ -73,17 +59,6 @@ func (s *State) runsToCompact(joined int64) (runs map[string]bool, err error) {
 		return nil, nil
 	}
 	return runs, nil
-}
-
-// stretches returns all stretches of the newest generation, in document order.
-func (s *State) stretches() []*Stretch {
-	var all []*Stretch
-	for i := range s.Last.Files {
-		for k := range s.Last.Files[i].Stretches {
-			all = append(all, &s.Last.Files[i].Stretches[k])
-		}
-	}
-	return all
 }
 
 // rewrite copies the segments of run files, in document order, and makes the result the next generation.

@@ -178,13 +178,25 @@ func (c *Content) Unacknowledged(folder string) (Notifications, error) {
 	return ReadNotifications(storage.Join(folder, c.Notifications))
 }
 
+// segments returns the numbers of the segments that the content needs, by their run files.
+func (c *Content) segments() map[string]map[int]bool {
+	segments := map[string]map[int]bool{}
+	for i := range c.Files {
+		for _, stretch := range c.Files[i].Stretches {
+			if segments[stretch.Run] == nil {
+				segments[stretch.Run] = map[int]bool{}
+			}
+			segments[stretch.Run][stretch.Shard] = true
+		}
+	}
+	return segments
+}
+
 // names returns the files that the content needs, relative to the folder.
 func (c *Content) names() map[string]bool {
 	names := map[string]bool{}
-	for i := range c.Files {
-		for _, stretch := range c.Files[i].Stretches {
-			names[stretch.Run] = true
-		}
+	for run := range c.segments() {
+		names[run] = true
 	}
 	for _, name := range []string{c.Clusters, c.Pairs, c.Mirrors, c.Suspects, c.Notifications, c.Kept} {
 		if name != "" {

@@ -47,7 +47,6 @@ func AppendGroupHead(b []byte, name string, members int) []byte {
 	return append(b, name...)
 }
 
-// Append packs a member.
 func (m Member) Append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, m[0]), m[1])
 }
@@ -130,7 +129,6 @@ func (r *groupReader) text(b []byte) string {
 
 var errDamaged = errors.New("groups are damaged")
 
-// WriteGroups writes groups to a file that survives a loss of power.
 func WriteGroups(path string, groups []Group) error {
 	size := len(groupsMagic) + checksum.Size
 	for i := range groups {
@@ -145,12 +143,10 @@ func WriteGroups(path string, groups []Group) error {
 	return writeChecked(path, b)
 }
 
-// WriteAlerts does the same for alerts.
 func WriteAlerts(path string, alerts []Alert) error {
 	return writeChecked(path, packed.Append([]byte(alertsMagic), &alerts))
 }
 
-// WriteNotifications does the same for changes that nobody has acknowledged.
 func WriteNotifications(path string, o Notifications) error {
 	b := []byte(notificationsMagic)
 	for _, change := range o {
@@ -159,38 +155,33 @@ func WriteNotifications(path string, o Notifications) error {
 	return writeChecked(path, b)
 }
 
-// writeChecked writes a file with a check sum at its end.
+// writeChecked writes a file that survives a loss of power, with a check sum at its end.
 func writeChecked(path string, b []byte) error {
 	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
-		return fmt.Errorf("write groups: %w", err)
+		return fmt.Errorf("write a file of the state: %w", err)
 	}
 	return nil
 }
 
-// ReadGroups reads what Write wrote.
 func ReadGroups(path string) ([]Group, error) { return readChecked(path, decodeGroups) }
 
-// ReadAlerts reads what WriteAlerts wrote.
 func ReadAlerts(path string) ([]Alert, error) { return readChecked(path, decodeAlerts) }
 
-// ReadNotifications reads what WriteNotifications wrote.
 func ReadNotifications(path string) (Notifications, error) {
 	return readChecked(path, decodeNotifications)
 }
 
-// readChecked reads a file whose content decode reads.
 func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err error) {
 	b, err := storage.ReadFile(path)
 	if err != nil {
-		return all, fmt.Errorf("read groups of %s: %w", path, err)
+		return all, fmt.Errorf("read %s: %w", path, err)
 	}
 	if all, err = decode(b); err != nil {
-		return all, &storage.DamagedError{Op: "read groups of", Path: path, Err: err}
+		return all, &storage.DamagedError{Op: "read", Path: path, Err: err}
 	}
 	return all, nil
 }
 
-// decodeGroups reads the content of a file of groups.
 func decodeGroups(b []byte) (groups []Group, err error) {
 	if b, err = Unseal(b, groupsMagic); err != nil {
 		return nil, err
@@ -204,7 +195,6 @@ func decodeGroups(b []byte) (groups []Group, err error) {
 	})
 }
 
-// decodeAlerts reads the content of a file of alerts.
 func decodeAlerts(b []byte) (alerts []Alert, err error) {
 	body, err := Unseal(b, alertsMagic)
 	if err == nil {
@@ -213,7 +203,6 @@ func decodeAlerts(b []byte) (alerts []Alert, err error) {
 	return alerts, err
 }
 
-// decodeNotifications reads the content of a file of changes.
 func decodeNotifications(b []byte) (o Notifications, err error) {
 	b, err = Unseal(b, notificationsMagic)
 	for line := range bytes.Lines(b) {
