@@ -51,7 +51,6 @@ type distant struct {
 	begun map[work.Stage]time.Time // when tasks of a stage were first expected
 }
 
-// stages returns how far the stages have come, in the order in which they began.
 func (d *distant) stages() []work.StageProgress {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()

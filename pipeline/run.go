@@ -164,12 +164,10 @@ func (r *run) listInputs(ctx context.Context) error {
 	return r.assign(listing.SplitBytes(size))
 }
 
-// lists returns what is in the files that the configuration names.
 func (r *run) lists() job.Lists {
 	return job.Lists{StopWords: r.stopWords, Ranking: r.ranking, Ignored: documents.IgnoredHash(r.inputs.Ignored)}
 }
 
-// newJob returns the parameters of the stages, still without folders.
 func (r *run) newJob() *transforms.Job {
 	e := transforms.Extent{
 		Scheme:   r.Scheme,
@@ -320,7 +318,6 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	return summary, nil
 }
 
-// tellSpent says what has been asked of buckets so far.
 func (r *run) tellSpent(summary *Summary) {
 	r.Spent.Add(storage.TakeSpent())
 	summary.Requests = finished.RequestsOf(r.Spent)
@@ -388,7 +385,6 @@ func (r *run) recipe() (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// sayResumed tells the user whether the run goes on where a dead run was.
 func (r *run) sayResumed() {
 	switch {
 	case r.Config.Progress == nil:

@@ -63,7 +63,6 @@ func engineOf(runner string) engine.Engine {
 	return jobServer(runner)
 }
 
-// reachServer returns an error unless something answers at the address of a job server.
 func reachServer(ctx context.Context, name, address string) error {
 	if address == "" {
 		return failure.Errorf(failure.Usage,

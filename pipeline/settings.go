@@ -36,7 +36,6 @@ type settings struct {
 	sites              documents.SiteLists
 }
 
-// checkSettings checks a configuration and what it asks of this system, and reads its lists. The error is of a kind.
 func checkSettings(ctx context.Context, config job.Config) (s settings, err error) {
 	if s, err = readSettings(config); err != nil {
 		return s, err

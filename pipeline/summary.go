@@ -135,7 +135,6 @@ func (r *run) sideCopies() (copies []sideCopy) {
 	return copies
 }
 
-// copySides makes these copies.
 func (r *run) copySides() (files []output.File, err error) {
 	for _, side := range r.sideCopies() {
 		file, err := copySide(string(r.results.Partial), side.file, side.path)
@@ -173,7 +172,6 @@ func processUse() (spent time.Duration, memory int64) {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), maxResident(usage.Maxrss)
 }
 
-// planOf describes how candidates are found.
 func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) finished.Plan {
 	p := finished.Plan{Keys: config.Method(), Scheme: scheme}
 	if allPairs {
@@ -190,7 +188,6 @@ func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) finished.P
 	p.ExpectedRecall, p.Words = promise.Recall, promise.Words
 	if method.Settings.Distance {
 		p.Bits, p.Distance = config.Bits, config.Hamming
-		// Validate has checked this, too
 		if tables, err := lshbands.PlanTables(p.Bits, p.Distance, config.Blocks...); err == nil {
 			p.Tables = tables.Tables()
 		}

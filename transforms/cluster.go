@@ -45,7 +45,6 @@ func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollect
 		plan(label, &labelFn{newStep(label, labelling)}, outcomes...))
 }
 
-// labelRanges labels the components of a large job by ranges of document order.
 func labelRanges(at stage, outcomes ...beam.PCollection) beam.PCollection {
 	job, ranges, step := at.job, at.job.ranges(), at.part("unite")
 	delivery := union.SpreadingDelivery(records.EdgeNodes, job.JoinRanges, clusters.WithoutEdges...)
@@ -103,7 +102,6 @@ type labelling struct {
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the layout of the inputs.
 func (l *labelling) Setup() error {
 	return errors.Join(l.Labelling.Setup(), l.layout.Read(string(l.Inputs)))
 }

@@ -36,7 +36,6 @@ func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCo
 	return beam.Flatten(at.Scope, placed, sent, sideBySide(sets, &gatherSetsFn{newTasks(sets, sending)}, tasks))
 }
 
-// placeRanges places the components of a large job by ranges of document order.
 func placeRanges(at stage, grouped, sketches beam.PCollection) beam.PCollection {
 	job, ranges, step := at.job, at.job.ranges(), at.part("unite")
 	uniting := gathering.Uniting{

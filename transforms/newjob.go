@@ -24,7 +24,6 @@ import (
 
 // Extent holds what the stages need to know of the inputs of a job, in addition to its configuration.
 type Extent struct {
-	// Scheme is the scheme of MinHash keys.
 	Scheme lshbands.Scheme
 	// Bytes is about how many bytes of text there are. Splits is the number of splits into which they are cut.
 	Bytes  int64
@@ -172,7 +171,6 @@ func (r *resolved) runs() work.Runs {
 	return runs
 }
 
-// rows says which rows are written, and how.
 func (r *resolved) rows(keepsPairs bool) write.Rows {
 	return write.Rows{
 		Files: write.Files{Format: r.OutputFormat, HaveURLs: r.HaveURLs},
@@ -188,7 +186,6 @@ func (r *resolved) rows(keepsPairs bool) write.Rows {
 	}
 }
 
-// similarity returns what makes two sets alike.
 func (r *resolved) similarity() scoring.Similarity {
 	s := scoring.Similarity{Threshold: r.Threshold, AcceptsAll: r.scorer.AcceptsAll}
 	if !r.scorer.IsExact {
@@ -218,7 +215,6 @@ func (r *resolved) fingerprinting() documents.Fingerprinting {
 	return f
 }
 
-// stripping returns how a job takes common shingles out of documents.
 func (r *resolved) stripping() common.Stripping {
 	s := common.Stripping{
 		Kept:        r.kept(),

@@ -59,7 +59,6 @@ func (f *packFn) ProcessElement(_ context.Context, d Document, _ func([]byte), r
 	return faultOf("pack", f.Work.Add(d.ID, d.Text))
 }
 
-// FinishBundle emits the outcome of the bundle.
 func (f *packFn) FinishBundle(ctx context.Context, emit func([]byte), _ func(Reject)) error {
 	o, figures, err := f.Work.Close()
 	if err != nil {
@@ -89,7 +88,6 @@ type (
 
 // unpackRejectsFn emits the documents that share their id with another one.
 type unpackRejectsFn struct {
-	// Folder is the folder of the files.
 	Folder work.Path
 }
 
@@ -113,7 +111,6 @@ func unpack(s beam.Scope, job *Job, written beam.PCollection) (members, pairs be
 }
 
 type unpackFn struct {
-	// Folder is the folder of the rows.
 	Folder work.Path
 }
 

@@ -17,7 +17,6 @@ import (
 // stepFn is a DoFn that makes tasks of the outcomes of all earlier tasks, as its work W says. Each use of it in the
 // graph has a type of its own that embeds it, for the reason of [taskFn].
 type stepFn[W any] struct {
-	// Work is what the step does.
 	Work W
 
 	planner
@@ -35,7 +34,6 @@ func newStep[W any, P interface {
 	return stepFn[W]{w, s.planner()}
 }
 
-// ProcessElement does the step and emits the tasks.
 func (f *stepFn[W]) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
 	_, err := f.plan(ctx, elements, emit, any(&f.Work).(planning))
 	return err
@@ -61,10 +59,8 @@ func (f *tellingFn[W]) ProcessElement(ctx context.Context, _ int64, elements fun
 
 // planner holds what is common to DoFns of steps that see the outcomes of all earlier tasks.
 type planner struct {
-	// Stage is the stage of the tasks that the step makes.
 	Stage work.Stage
-	// Runs says where the step writes.
-	Runs work.Runs
+	Runs  work.Runs
 	// Name tells the step from all others of the job.
 	Name string
 }
@@ -129,7 +125,6 @@ func (f *planner) read(elements func(*[]byte) bool) (
 	return outcomes, counts, given, err
 }
 
-// emit emits the tasks that a step has made.
 func (f *planner) emit(ctx context.Context, done work.Done, emit func([]byte)) {
 	expect(ctx, f.Runs, f.Stage, len(done.Tasks))
 	for _, element := range done.Tasks {
@@ -167,7 +162,6 @@ type stage struct {
 	job  *Job
 }
 
-// stage begins to lay out a stage.
 func (j *Job) stage(s beam.Scope, name work.Stage) stage {
 	return stage{s.Scope(string(name)), name, j}
 }
@@ -204,7 +198,6 @@ func count(ctx context.Context, name work.Stage, f work.Figures) {
 	add(work.AnsweringNS, int64(f.Spent.Answering))
 }
 
-// countRecalled counts a task that an earlier run had done.
 func countRecalled(ctx context.Context, name work.Stage) {
 	beam.NewCounter(string(name), "recalled").Inc(ctx, 1)
 }

@@ -118,9 +118,7 @@ type (
 	sketchesFn  struct{ taskFn[write.Sketches] }
 )
 
-// finishFn sums up the outcomes of all stages.
 type finishFn struct {
-	// Folder is the job's own folder, which gets the result.
 	Folder work.Path
 	// ByValue says that sources are values of a field.
 	ByValue bool

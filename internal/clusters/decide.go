@@ -28,7 +28,6 @@ func (s *Shard) choice(i records.Number) keep.Choice {
 	return s.choices.At(i)
 }
 
-// goes reports whether the decision removes a document.
 func (s *Shard) goes(i records.Number) bool { return s.choice(i).Kept != i }
 
 // Decide chooses the documents that are kept. Documents of the reference come before all others and are kept. Then come
@@ -218,7 +217,6 @@ func (a *asking) goesOn() bool {
 	return a.err == nil
 }
 
-// upTo returns the numbers from 0 to n-1.
 func upTo(store *paged.Store, n records.Number) *numbers { return newForest(store, int(n)).numbers }
 
 // sorted returns the numbers from 0 to n-1 in an order. It asks stopped now and then, if it is not nil, and ends with its error.

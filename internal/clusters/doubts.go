@@ -34,7 +34,6 @@ func (s *Shard) addLargest(o *findings.Findings) {
 	o.Largest.Add(c)
 }
 
-// isNear reports whether a document is removed and not identical to the one that stays for it.
 func (s *Shard) isNear(i records.Number, choice keep.Choice) bool {
 	return choice.Kept != i && s.classes.of.At(i) != s.classes.of.At(choice.Kept)
 }

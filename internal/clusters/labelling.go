@@ -28,7 +28,6 @@ type Labelling struct {
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the list of inputs.
 func (l *Labelling) Setup() error { return l.layout.Read(string(l.Inputs)) }
 
 // The steps of [Sending].
@@ -103,14 +102,12 @@ type labeller struct {
 // equal documents of the reference.
 func (l *labeller) isListed(c joining.Component) bool { return c.Last >= l.layout.FirstInput }
 
-// Count counts the documents of listed components.
 func (l *labeller) Count(c joining.Component) {
 	if l.isListed(c) {
 		l.order.total += c.Weight
 	}
 }
 
-// Place returns the position of a component.
 func (l *labeller) Place(c joining.Component) (uint64, error) {
 	if !l.isListed(c) {
 		return uint64(records.Nowhere), nil
@@ -149,7 +146,6 @@ func (l *labeller) Document(d joining.Document) (records.RangePosition, error) {
 	return records.RangePosition{At: at, First: first.Number}, err
 }
 
-// Node writes the position of a node.
 func (l *labeller) Node(part int, node graphs.Node, p records.RangePosition) error {
 	kind, size, put := records.EdgeShards, records.NodePositionSize, func(b []byte) { records.PutNodePosition(b, node, p.At) }
 	if l.isRange {

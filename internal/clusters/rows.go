@@ -15,7 +15,6 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// cluster is a cluster of a shard.
 type cluster struct {
 	order       *numbers // the documents of the shard by cluster; nil if that is their own order
 	start, size records.Number
@@ -29,7 +28,6 @@ func (c cluster) document(i records.Number) records.Number {
 	return c.order.At(c.start + i)
 }
 
-// documents yields all of them.
 func (c cluster) documents(yield func(records.Number) bool) {
 	for i := records.Number(0); i < c.size && yield(c.document(i)); i++ {
 	}
@@ -97,7 +95,6 @@ func (c *cohesion) mean() float64 {
 	return output.RoundMean(c.sum / float64(c.gone))
 }
 
-// cohesion returns the cohesion of a cluster.
 func (s *Shard) cohesion(cluster cluster) cohesion {
 	of := cohesion{least: 1}
 	for i := range cluster.documents {

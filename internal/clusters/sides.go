@@ -47,7 +47,6 @@ func (s *Shard) separate() error {
 	return err
 }
 
-// isWithinSide reports whether an edge joins documents of one side.
 func (s *Shard) isWithinSide(e records.Edge[records.Number]) bool {
 	sides := s.members.Sides()
 	return sides.At(e.A) == sides.At(e.B)

@@ -60,7 +60,6 @@ type class struct {
 	near    sources.Set // sources of the classes that edges join it to
 }
 
-// add adds a document.
 func (c *class) add(of sources.Number) {
 	if c.sources.Has(of) {
 		c.several.Put(of)
@@ -82,12 +81,10 @@ func (c *class) nearDuplicates(of sources.Number) sources.Set {
 // writes the values that most documents have.
 type SourceCounting struct{}
 
-// Delivery returns the delivery of its tasks.
 func (SourceCounting) Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.SourceCounts}}
 }
 
-// Task counts the documents of the values of a range.
 func (SourceCounting) Task(_ context.Context, _ work.Task, w *work.TaskContext) error {
 	counts, err := w.Read(0, records.SourceCounts)
 	if err != nil {

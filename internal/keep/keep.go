@@ -34,7 +34,6 @@ const (
 type Documents struct {
 	// Store is where lists are held that go with the choice.
 	Store *paged.Store
-	// Order lists them by preference.
 	Order *Numbers
 	// Classes holds the class of identical documents of each document. There are Distinct classes, with numbers from 0.
 	Classes  *Numbers
@@ -153,7 +152,6 @@ func (c *chooser) order(n int) {
 	})
 }
 
-// choose decides for a document.
 func (c *chooser) choose(document records.Number) Choice {
 	unit := c.units.At(document)
 	choice := c.best.At(unit)
@@ -211,7 +209,6 @@ const (
 	Star Split = "star"
 )
 
-// Splits lists both of them.
 var Splits = []Split{Component, Star}
 
 // Drop says which documents of clusters are removed.
@@ -226,7 +223,6 @@ const (
 	Reference Drop = "reference"
 )
 
-// Drops lists all of them.
 var Drops = []Drop{Copies, Clusters, Reference}
 
 // Rule says what a cluster is, and what is removed of it.

@@ -88,7 +88,6 @@ func (c *comparison) addVotes(l *records.Link) {
 	l.Originals = min(l.Originals+c.redirects[[2]uint64{l.Site, l.Other}], l.Pages)
 }
 
-// match is a page of a site and a copy on another one.
 type match struct {
 	other      uint32 // number of the other site
 	class      uint32
@@ -229,7 +228,6 @@ func (c *comparison) describe(ctx context.Context, of *records.Site, others []ui
 	return nil
 }
 
-// add adds the pages that a site has in common with another one, given by class, the most similar copies first.
 func (c *comparison) add(l *records.Link, all []match) {
 	for len(all) > 0 {
 		n := 1
@@ -241,7 +239,6 @@ func (c *comparison) add(l *records.Link, all []match) {
 	}
 }
 
-// addPage adds a page of a site, and its copies on another site.
 func addPage(l *records.Link, of *records.PageClass, copies []match) {
 	own := copies[0].own
 	page, similarity := &own.Pages[0], int64(math.Round(copies[0].similarity*records.Unit))

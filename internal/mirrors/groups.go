@@ -96,7 +96,6 @@ func number(is bool) int {
 	return 0
 }
 
-// join makes the groups of one of the graphs.
 func (g *groups) join(of int) {
 	first := graphs.NewForest[uint32](len(g.sites))
 	for _, e := range g.edges {
@@ -188,7 +187,6 @@ type Grouping struct {
 	ForNext bool
 }
 
-// Results says which rows are wanted, and where they go.
 type Results struct {
 	write.Files
 	// Emit names the outputs of the job.
@@ -203,7 +201,6 @@ func writeRows[T output.Row](r *Results, file output.File, w *work.TaskContext, 
 	return write.Write(r.Files, file, output.Names{}, w, rows)
 }
 
-// Delivery returns the delivery of its task.
 func (*Grouping) Delivery() work.Delivery {
 	return work.Delivery{Shards: 1, Extra: []runfile.Kind{records.Mirrored}}
 }
@@ -246,7 +243,6 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	return groups.write(&w.Run, work.OutputShards(findings.Counts{Documents: t.Documents}))
 }
 
-// writeMirrors writes the rows of mirrors.
 func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *groups, w *work.TaskContext, found *findings.Mirrors) error {
 	return writeRows(&g.Results, g.Name(output.Mirrors, 0, 1), w, func(row func(output.Mirror) error) error {
 		return rows.each(ctx, w, g.Limits, func(p *pair) error {
@@ -262,7 +258,6 @@ func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *gro
 	})
 }
 
-// writeSuspects writes the rows of campaigns and of suspects.
 func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *work.TaskContext, found *findings.Mirrors) error {
 	all := campaigns(suspects)
 	return writeRows(&g.Results, g.Name(output.Suspects, 0, 1), w, func(row func(output.Suspect) error) error {
@@ -292,12 +287,10 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 	})
 }
 
-// newFinding returns what the summary says of a row.
 func newFinding(of output.Suspect) findings.TwoSites {
 	return findings.TwoSites{Site: of.Site, Of: of.Protected, Kind: of.Severity, Score: of.Score, Pages: of.Common, Sites: of.Sites}
 }
 
-// tellNext writes an alert for the next run of a scheduled job.
 func (g *Grouping) tellNext(w *work.TaskContext, alert state.Alert) error {
 	if !g.ForNext {
 		return nil

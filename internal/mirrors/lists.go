@@ -15,7 +15,6 @@ import (
 	"mirrorbeam.dev/internal/records"
 )
 
-// lists are the lists of sites that the user has given.
 type lists struct {
 	ranks     func() map[nameHash]int64 // they are read when they are needed, since there may be millions
 	protected map[string]bool
@@ -49,7 +48,6 @@ func CheckRanks(list string) error {
 	return err
 }
 
-// CheckProtected returns an error unless a list of protected sites can be used.
 func CheckProtected(list string) error {
 	protected, err := readProtected(list)
 	if err == nil && len(protected) == 0 {
@@ -236,7 +234,6 @@ type listed struct {
 
 func (l *lists) known() *known { return &known{l, map[uint64]listed{}} }
 
-// of returns what the lists say of a site.
 func (k *known) of(s *records.Site) listed {
 	of, is := k.sites[s.Site]
 	if !is {

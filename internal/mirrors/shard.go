@@ -8,7 +8,6 @@ import (
 	"mirrorbeam.dev/internal/records"
 )
 
-// shard holds the pages and edges of an output shard of clusters.
 type shard struct {
 	number  int
 	classes []class
@@ -16,10 +15,8 @@ type shard struct {
 	edges   []edge
 }
 
-// noClass stands for documents that are no pages.
 const noClass = ^uint32(0)
 
-// class holds the pages that are identical.
 type class struct {
 	holdings []holding // ordered by site
 	// sites is the number of sites that have a page of the class or a copy of it, and domains the number of their registered
@@ -31,7 +28,6 @@ type class struct {
 	rarity         int64
 }
 
-// holding holds the pages of a class on one site.
 type holding struct {
 	site uint64
 	owner
@@ -147,7 +143,6 @@ func stretches(pages []records.ShardPage, isSame func(a, b *records.ShardPage) b
 	return n
 }
 
-// newHolding returns the pages of a class on one site, in document order.
 func newHolding(pages []records.ShardPage, ownerOf func(*records.ShardPage) owner) holding {
 	h := holding{site: pages[0].Site, owner: ownerOf(&pages[0]), pages: pages[:min(len(pages), pathsSeen)], repeats: int64(len(pages) - 1)}
 	for i := range pages[1:] {
@@ -156,7 +151,6 @@ func newHolding(pages []records.ShardPage, ownerOf func(*records.ShardPage) owne
 	return h
 }
 
-// watch chooses the holdings that are watched.
 func (c *class) watch() {
 	watched := 0
 	for i := range c.holdings {
@@ -167,7 +161,6 @@ func (c *class) watch() {
 	}
 }
 
-// join takes in the edges between classes, both ways.
 func (s *shard) join(edges []records.Edge[records.Number], first graphs.Forest[records.Number]) {
 	for _, e := range edges {
 		a, b := s.of[first[e.A]], s.of[first[e.B]]
@@ -183,7 +176,6 @@ func (s *shard) join(edges []records.Edge[records.Number], first graphs.Forest[r
 	}
 }
 
-// order brings the edges into the order of classes.
 func (s *shard) order() {
 	slices.SortFunc(s.edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	at := 0

@@ -164,7 +164,6 @@ func eachOf[T any](ctx context.Context, runs []work.Path, kind runfile.Kind, vis
 // A suspect that is not there any more has gone only if its site has changed. If the protected site has, nothing can be told. So each
 // alert has traces of the pages that were copied, and the next run looks for these pages on the protected sites.
 
-// missing returns the known alerts that a run does not have any more.
 func missing(known, now []state.Alert) (all []state.Alert) {
 	has := map[uint64]bool{}
 	for i := range now {
@@ -220,7 +219,6 @@ func (w *Watch) protectedBy(a *state.Alert) (name string, is bool) {
 	return w.names[at], true
 }
 
-// tellLacking adds the protected sites that lack pages to those that have changed.
 func (w *Watch) tellLacking(pages map[string]map[state.Trace]bool, originals []state.Original) {
 	for _, last := range originals {
 		copied := pages[last.Site]

@@ -134,8 +134,7 @@ const (
 	fewTries = 3
 	// mostTries is how often a request is tried while the service is out of order or cannot be reached: for some ten
 	// minutes.
-	mostTries = 40
-	// longestRequest is how long a request may take.
+	mostTries      = 40
 	longestRequest = time.Minute
 )
 
@@ -174,7 +173,6 @@ func passing(err error) bool {
 	return errors.As(err, &network)
 }
 
-// busy reports whether an answer of this code asks to try again.
 func busy(code int) bool {
 	return code == http.StatusTooManyRequests || code == http.StatusRequestTimeout ||
 		code >= http.StatusInternalServerError

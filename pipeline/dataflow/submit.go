@@ -89,7 +89,6 @@ func (s *service) submit(ctx context.Context, p *beam.Pipeline, name string) (id
 	return s.send(ctx, job)
 }
 
-// set changes a variable until the returned function is called.
 func set[T any](variable *T, value T) (undo func()) {
 	before := *variable
 	*variable = value
@@ -108,7 +107,6 @@ func (s *service) stage(ctx context.Context, p *beam.Pipeline) error {
 	return nil
 }
 
-// readJob reads the job that Beam's runner has written, and removes the file.
 func readJob(template string) (*df.Job, error) {
 	content, err := storage.ReadFile(template)
 	if err == nil {
@@ -155,7 +153,6 @@ func (s *service) send(ctx context.Context, job *df.Job) (id string, err error) 
 	return id, nil
 }
 
-// find looks for a job that the service has taken.
 func (s *service) find(ctx context.Context, job *df.Job) (id string, found bool) {
 	jobs := s.client.Projects.Locations.Jobs
 	err := s.try(ctx, fewTries, func(request context.Context) error {

@@ -172,7 +172,6 @@ const (
 // mostErrors is how many errors of a job are told. A task that fails is tried four times, and says the same each time.
 const mostErrors = 10
 
-// messages follows what the service says about a job.
 type messages struct {
 	service *service
 	id      string

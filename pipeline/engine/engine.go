@@ -29,7 +29,6 @@ type Engine interface {
 	Cancel(ctx context.Context, id string) error
 }
 
-// State is what an engine tells of a job on its way.
 type State struct {
 	// Name is the name of the state in the language of the engine, such as RUNNING; empty if only Message is new.
 	Name string
@@ -47,7 +46,6 @@ type EndedError struct {
 	Message string
 }
 
-// Error returns the message of the engine, or else the state.
 func (e *EndedError) Error() string {
 	if e.Message == "" {
 		return "the job ended as " + e.State

@@ -23,7 +23,6 @@ import (
 // flinkPort is the port at which Flink's REST interface usually answers.
 const flinkPort = "8081"
 
-// longestREST is the longest that Flink may take for an answer.
 const longestREST = 10 * time.Second
 
 type flinkJob struct {
@@ -59,7 +58,6 @@ func (s *Server) cancelOnFlink(ctx context.Context, id string) error {
 	}
 }
 
-// flinkREST returns the address of Flink's REST interface.
 func (s *Server) flinkREST() string {
 	if s.Options.FlinkREST != "" {
 		return s.Options.FlinkREST

@@ -41,7 +41,6 @@ type Options struct {
 	// Parallelism is the number of tasks that the engine works on at a time; 0 leaves the number to the engine. Flink
 	// then takes parallelism.default of its configuration, which is 1 unless somebody has set it.
 	Parallelism int
-	// Experiments are switches of the engine.
 	Experiments []string
 	// RetainContainers keeps the containers of workers after the job.
 	RetainContainers bool
@@ -98,14 +97,12 @@ func hasEnded(state jobpb.JobState_Enum) bool {
 // isGone reports whether a request failed because nothing answers. It may be repeated.
 func isGone(err error) bool { return status.Code(err) == codes.Unavailable }
 
-// keep remembers workers that belong to this process.
 func (s *Server) keep(loopback *extworker.Loopback) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.loopback = loopback
 }
 
-// isLoopback reports whether the workers belong to this process.
 func (s *Server) isLoopback() bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -21,7 +21,6 @@ import (
 	"mirrorbeam.dev/pipeline/workerpool"
 )
 
-// longestPrepare is the longest that a job server may take to look at a pipeline.
 const longestPrepare = time.Minute
 
 // idleWorker is how long a worker of Flink outlives its last stage. It is shorter than the pause before Flink starts a
@@ -88,7 +87,6 @@ func (s *Server) Submit(ctx context.Context, p *beam.Pipeline, name string) (id 
 	return started.GetJobId(), nil
 }
 
-// options are the options of the pipeline, as the protocol names them.
 func (s *Server) options(name string) map[string]any {
 	hooks.SerializeHooksToOptions()
 	beam.PipelineOptions.LoadOptionsFromFlags(nil)

@@ -54,7 +54,6 @@ func (s *Server) Wait(ctx context.Context, id string, report func(engine.State))
 	return found, nil
 }
 
-// inTurn returns a function that hands on one state at a time.
 func inTurn(report func(engine.State)) func(engine.State) {
 	var turn sync.Mutex
 	return func(s engine.State) {
@@ -158,7 +157,6 @@ func (w *watch) awaitEnd(ctx context.Context, cancel context.CancelFunc) {
 	}
 }
 
-// ask asks whether the job has ended, and reports that.
 func (w *watch) ask(ctx context.Context) {
 	answer, err := w.client.GetState(ctx, &jobpb.GetJobStateRequest{JobId: w.id})
 	if err == nil && hasEnded(answer.GetState()) {

@@ -62,7 +62,6 @@ func Work(ctx context.Context, e Endpoints, lifeline io.Reader) error {
 	return nil
 }
 
-// provision asks the engine for the options of the pipeline and sets them.
 func provision(ctx context.Context, endpoint string) (harness.Options, error) {
 	if endpoint == "" {
 		return harness.Options{}, nil

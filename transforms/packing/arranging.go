@@ -18,7 +18,6 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// The outputs of the stage.
 const (
 	arranged = "documents" // the documents of a range, in the order of their ids
 	repeated = "repeated"  // rejects: documents that have the id of another one
@@ -27,16 +26,13 @@ const (
 // Arranging writes the documents of a range of ids to a file, in the order of the ids. Of documents with one id the file
 // has the one whose text comes first. The others are rejects.
 type Arranging struct {
-	// Folder is the folder of the file.
 	Folder work.Path
 }
 
-// Delivery says what the tasks get.
 func (Arranging) Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Texts}}
 }
 
-// Task writes the file of a range.
 func (a *Arranging) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Texts)
 	if err != nil {
@@ -112,14 +108,12 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// Rejected is a row of the rejects of [Arranging].
 type Rejected struct {
 	// ID is the id. The row has it as [quoting.Text] writes it.
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
 }
 
-// AppendJSON appends the row as a line of JSON.
 func (r Rejected) AppendJSON(b []byte, _ output.Names) []byte {
 	b = quoting.AppendQuoted(append(b, `{"id":`...), r.ID)
 	return append(quoting.AppendQuoted(append(b, `,"reason":`...), r.Reason), "}\n"...)

@@ -16,17 +16,14 @@ import (
 // this run. All documents of the last run that share a key with one of these two have keys, too, so such a pair meets
 // in this run as it did in the last one.
 type Passages struct {
-	// Inputs is the path of the list of inputs.
 	Inputs work.Path
 	// Pairs is the path of the run file with the pairs.
-	Pairs work.Path
-	// Shards is the number of shards over which keys are spread.
+	Pairs  work.Path
 	Shards int
 
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the list of inputs.
 func (k *Passages) Setup() error { return k.layout.Read(string(k.Inputs)) }
 
 // Task writes the edges and the spans, as a part of the similarity graph behind the parts of all shards and oversized groups.

@@ -26,7 +26,6 @@ type Filter struct {
 // filters are the filters of the jobs at work in this process.
 var filters work.Shared[Filter]
 
-// filterPath is where the filter of the tasks of a catalog is.
 func filterPath(catalog string) string { return catalog + "-filter" }
 
 // tables returns all tables, in the order in which a file has them.
@@ -40,7 +39,6 @@ func (f *Filter) mayPair(set []byte, mayLack int) bool {
 	return len(set) == 0 || f.shingles.hasMost(set, mayLack)
 }
 
-// write writes a filter for [readFilter].
 func (f *Filter) write(path string) error {
 	all := f.tables()
 	size := 8 * len(f.fingerprints)

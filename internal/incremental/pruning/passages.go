@@ -23,7 +23,6 @@ import (
 // documents. All documents that have a touched key get all their keys. So the group of a touched key is whole. Under any other key lie the documents
 // that lay there in the last run, and no others. So a pair of which one document has no touched key is a pair of the last run's, and meets as it did then.
 
-// touch is the hash of a short key.
 func touch(short uint32) uint64 { return asmkernels.SplitMix(uint64(short)) }
 
 // digestTouch is the hash of the key that brings document i of a block together with equal ones.
@@ -59,7 +58,6 @@ func (n *Pruning) addTouched(ctx context.Context, f *Filter, made []work.Outcome
 	return err
 }
 
-// eachTouched visits the hashes of all touched keys.
 func (n *Pruning) eachTouched(ctx context.Context, past *documents.Past, made []work.Outcome, m *work.Memory, visit func(uint64)) error {
 	reading := touchedReading{passages: fingerprints.NewPassages(n.PassageShingles()), visit: visit}
 	err := eachSegment(past.Gone, made, func(pieces []runfile.Piece) error {
@@ -115,7 +113,6 @@ func eachLasting(path string, m *work.Memory, visit func(uint64)) error {
 	return err
 }
 
-// touchedReading visits the keys of documents in segments.
 type touchedReading struct {
 	passages *fingerprints.Passages
 	visit    func(uint64)
@@ -176,7 +173,6 @@ func (p *blockPassages) sequence(i int) ([]byte, error) {
 	return p.sequences[i], nil
 }
 
-// eachPassages visits the sketch blocks of a task context in order.
 func eachPassages(ctx context.Context, w *work.TaskContext, passages *fingerprints.Passages, visit func(*sketchblock.Block, *blockPassages) error) error {
 	var heads []runfile.Piece
 	if work.HasHeads(w.Pieces) {
@@ -214,7 +210,6 @@ func eachPassages(ctx context.Context, w *work.TaskContext, passages *fingerprin
 	})
 }
 
-// prunePassages goes through the sequences of a block.
 func (n *pruned) prunePassages(block *sketchblock.Block, p *blockPassages) error {
 	for i := range block.Len() {
 		if err := n.tellID(block, i); err != nil {

@@ -24,7 +24,6 @@ func (n *Pruning) ofBlocks() (ofDocuments, ofSets runfile.Kind) {
 	return records.Documents, records.Sets
 }
 
-// shingleBits is the length of the hash of a shingle.
 const shingleBits = 8 * sketchblock.HashSize
 
 // scorer says what is compared of documents.
@@ -57,7 +56,6 @@ func (n *Pruning) Plan(ctx context.Context, p *work.Planning) error {
 	return nil
 }
 
-// filter makes the filter of the tasks.
 func (n *Pruning) filter(ctx context.Context, p *work.Planning) (*Filter, error) {
 	var made []work.Outcome // of splits that were read
 	fresh := int64(0)
@@ -151,7 +149,6 @@ func tableOf(shingles int64, each func(visit func(sets []byte)) error, isForgone
 	return table, each(table.addAll)
 }
 
-// shinglesOf returns the number of shingles in packed sets, which each visits.
 func shinglesOf(each func(visit func(sets []byte)) error) (shingles int64, err error) {
 	err = each(func(sets []byte) { shingles += int64(len(sets) / sketchblock.HashSize) })
 	return shingles, err

@@ -49,7 +49,6 @@ type Pruning struct {
 	tables *lshbands.Permuted // of fingerprints; nil if sets are looked at
 }
 
-// Setup reads the list of inputs.
 func (n *Pruning) Setup() (err error) {
 	if n.scorer().IsDistance {
 		if n.tables, err = n.Tables(); err != nil {
@@ -101,10 +100,8 @@ type pruned struct {
 	paired      []bool // whether each document of the block may have been in a pair, or equal to another
 }
 
-// blockDocuments is the largest number of documents of a block that a task writes.
 const blockDocuments = 4096
 
-// pass passes on a split that was read.
 func (n *pruned) pass(ctx context.Context) error {
 	if err := n.link(records.Pages, records.Documents, records.Sets); err != nil {
 		return err
@@ -125,7 +122,6 @@ func (n *pruned) pass(ctx context.Context) error {
 	})
 }
 
-// link passes on the pieces of some kinds.
 func (n *pruned) link(kinds ...runfile.Kind) error {
 	for _, piece := range n.taskContext.Pieces {
 		if slices.Contains(kinds, piece.Kind) {
@@ -187,7 +183,6 @@ func (n *pruned) begin(block *sketchblock.Block) error {
 	return nil
 }
 
-// prune goes through a block.
 func (n *pruned) prune(block *sketchblock.Block, piece runfile.Piece) error {
 	if err := n.begin(block); err != nil {
 		return err
@@ -276,7 +271,6 @@ func (n *pruned) add(block *sketchblock.Block, i int, set []byte, mayPair bool) 
 	return n.put(block, i, set, isKeyed)
 }
 
-// put puts a document into the block that is to be written.
 func (n *pruned) put(block *sketchblock.Block, i int, set []byte, isKeyed bool) error {
 	n.simhash, n.bands = block.SimHash(n.simhash[:0], i), n.bands[:0]
 	for k := range block.Keys() {
@@ -296,7 +290,6 @@ func (n *pruned) put(block *sketchblock.Block, i int, set []byte, isKeyed bool) 
 	return nil
 }
 
-// write writes the block.
 func (n *pruned) write() error {
 	if n.builder == nil || n.builder.Len() == 0 {
 		return nil

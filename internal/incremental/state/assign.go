@@ -96,7 +96,6 @@ func isSame(known, file *corpus.File) bool {
 		(known.Below == file.Below || !file.Format.IsWhole()) // it says the site of a page
 }
 
-// cutting cuts files into splits.
 type cutting struct {
 	state    *State
 	files    []corpus.File
@@ -111,7 +110,6 @@ type cutting struct {
 	size     int64 // about how many bytes of text they hold
 }
 
-// read adds a file without segments.
 func (c *cutting) read(number int) {
 	if len(c.recalled) > 0 {
 		c.flush(number)
@@ -119,7 +117,6 @@ func (c *cutting) read(number int) {
 	c.unread = append(c.unread, c.files[number])
 }
 
-// recall adds a file with segments.
 func (c *cutting) recall(number int, entry *File) {
 	if len(c.unread) > 0 {
 		c.flush(number)

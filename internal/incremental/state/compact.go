@@ -95,7 +95,6 @@ func (s *State) rewrite(ctx context.Context, runs map[string]bool, joined int64)
 	return s.Commit(next)
 }
 
-// copying copies segments into a run file.
 type copying struct {
 	state  *State
 	run    *runfile.Writer
@@ -107,7 +106,6 @@ type copying struct {
 	pieces map[int][]runfile.Piece
 }
 
-// segment copies the segment of a stretch.
 func (c *copying) segment(stretch *Stretch) error {
 	if c.from != stretch.Run {
 		pieces, err := runfile.Pieces(c.state.Path(stretch.Run))

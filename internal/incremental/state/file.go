@@ -51,7 +51,6 @@ func (m Member) Append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, m[0]), m[1])
 }
 
-// GroupSize is the size of a packed group in bytes.
 func GroupSize(name string, members int) int { return groupHeader + len(name) + memberSize*members }
 
 // UnpackGroups reads packed groups, one behind the other. They have no lineages.

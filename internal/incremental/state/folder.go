@@ -80,7 +80,6 @@ func infos(folder string) iter.Seq2[storage.Info, error] {
 	}
 }
 
-// isOfState reports whether a name, relative to the folder, is one that a state has.
 func isOfState(name string) bool {
 	_, isGeneration := generationNumber(name)
 	return isGeneration || name == lockName || otherNames.MatchString(name)

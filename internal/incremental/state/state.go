@@ -62,8 +62,7 @@ type State struct {
 
 	lease storage.Lease
 	// sizes are the lengths of the files that the folder had when it was opened, by their names relative to it.
-	sizes map[string]int64
-	// isMade says that Open has made the folder.
+	sizes  map[string]int64
 	isMade bool
 }
 
@@ -198,7 +197,6 @@ func (s *State) Commit(next Content) error {
 	return nil
 }
 
-// listed is what a folder holds.
 type listed struct {
 	// generations ascend.
 	generations []generation

@@ -82,7 +82,6 @@ func (s *State) Prune() (before, after int64, err error) {
 	return before, after, err
 }
 
-// bytes returns the bytes of all files of the state.
 func (s *State) bytes() (sum int64, err error) {
 	for info, err := range infos(s.Folder) {
 		if err != nil {

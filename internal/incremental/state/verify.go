@@ -69,7 +69,6 @@ func VerifyOlder(folder string) error {
 	return nil
 }
 
-// verifyOthers reads the files that are no segments.
 func (c *Content) verifyOthers(folder string) error {
 	for _, of := range []struct {
 		name string

@@ -106,7 +106,6 @@ func (p Preference) behind(needed string) string {
 	return ""
 }
 
-// Field returns the field whose value counts; empty if none does.
 func (p Preference) Field() string { return p.behind(field) }
 
 // Ranking returns the path of the list of preferred sources; empty if there is none.
@@ -193,7 +192,6 @@ func byValue(value []byte, sign float64) Priority {
 	return Priority(^bits)
 }
 
-// Ranked is a document with its priority.
 type Ranked struct {
 	Ref      docref.Ref
 	Priority Priority
@@ -290,14 +288,12 @@ func eachSource(list string, visit func(line string, priority Priority)) error {
 	return nil
 }
 
-// enter enters a line unless it is there.
 func enter(to map[string]Priority, line string, priority Priority) {
 	if _, known := to[line]; !known {
 		to[line] = priority
 	}
 }
 
-// priority returns the priority of a source.
 func (r *Ranks) priority(source string) Priority {
 	for path := source; path != ""; {
 		if priority, known := r.lines[path]; known {

@@ -11,7 +11,6 @@ import (
 	"mirrorbeam.dev/internal/input/confusables"
 )
 
-// Reason says in which way a host looks like another.
 type Reason string
 
 // The reasons, the most telling first.
@@ -30,7 +29,6 @@ const (
 	Alike Reason = "alike"
 )
 
-// Likeness says how much a host looks like another one.
 type Likeness struct {
 	// Score is from 0, not at all, to 1, the same to the eye.
 	Score float64
@@ -42,7 +40,6 @@ type Likeness struct {
 // one slip leads from it to many honest names.
 const leastName = 4
 
-// leastAlike is the least share of characters in common that counts.
 const leastAlike = 0.6
 
 // Of says how much a host looks like an original one. Both are names in lower case without a port. Hosts of one registered
@@ -123,7 +120,6 @@ func isDivided(host parts, name string) bool {
 	return joined == name
 }
 
-// unjoined drops hyphens.
 func unjoined(name string) string { return strings.ReplaceAll(name, "-", "") }
 
 // byParts looks for the name of the original, or its whole domain, among the parts of a host.
@@ -151,7 +147,6 @@ func byParts(a, b parts) Likeness {
 	return Likeness{}
 }
 
-// undotted drops dots and hyphens.
 func undotted(name string) string { return unjoined(strings.ReplaceAll(name, ".", "")) }
 
 // isWord reports whether a word is in a name between dots, hyphens or the ends.
@@ -253,7 +248,6 @@ func isPutIn(name string, at int) bool {
 	return neighbours[[2]byte{name[at], name[at+1]}] || at > 0 && neighbours[[2]byte{name[at], name[at-1]}]
 }
 
-// isReplaced reports whether a character may stand for another by a slip.
 func isReplaced(c, of byte, bits bool) bool {
 	const vowels = "aeiou"
 	flipped := c ^ of
@@ -289,7 +283,6 @@ var looks = looksOf("b d", "c e", "g q", "m n", "n r", "u v", "6 g", "8 e", "b l
 // table holds, by a character of ASCII, what looks somewhat like it.
 type table [128][]string
 
-// looksOf makes both directions of pairs.
 func looksOf(pairs ...string) *table {
 	t := new(table)
 	for _, pair := range pairs {

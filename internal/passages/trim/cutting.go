@@ -40,7 +40,6 @@ func (c *Cutting) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 	return err
 }
 
-// cutter cuts passages out of the documents of a split.
 type cutter struct {
 	*Cutting
 	ctx         context.Context
@@ -69,7 +68,6 @@ func (c *cutter) each(visit func(records.Repeat)) error {
 	})
 }
 
-// count finds the documents that have such passages.
 func (c *cutter) count() error {
 	c.counts = map[docref.Ref]int{}
 	err := c.each(func(r records.Repeat) { c.counts[r.At.Ref]++ })
@@ -163,7 +161,6 @@ func (c *cutter) document(ref docref.Ref, d *documents.Record) error {
 	return records.Write(&c.taskContext.Run, records.Trims, split, &trim)
 }
 
-// row returns the row of a passage of a document.
 func (c *cutter) row(ref docref.Ref, d *documents.Record, p part, isGone bool) *output.Cut {
 	inputs := c.layout.Inputs
 	row := &output.Cut{

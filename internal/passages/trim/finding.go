@@ -17,13 +17,11 @@ import (
 
 // Trimming is what the tasks of the stage know.
 type Trimming struct {
-	Rule Rule
-	// Inputs is the path of the list of inputs.
+	Rule   Rule
 	Inputs work.Path
 	// Sketching is how the input was read first.
 	Sketching documents.Sketching
-	// Ranges is the number of ranges of hashes.
-	Ranges int
+	Ranges    int
 	// Held is how many passages a task holds at once, at least 1. If more of them are repeated, it reads them several
 	// times. It holds all repeated passages of a document.
 	Held int
@@ -33,7 +31,6 @@ type Trimming struct {
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the list of inputs.
 func (t *Trimming) Setup() error { return t.layout.Read(string(t.Inputs)) }
 
 // Hashing hashes the passages of the documents of a split. It reads these again.
@@ -44,7 +41,6 @@ func HashingDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Documents}}
 }
 
-// Task hashes the passages of one split.
 func (h *Hashing) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	r, err := newReader(h.Rule, h.Sketching, h.layout.Inputs)
 	if err != nil {
@@ -91,7 +87,6 @@ func FindingDelivery() work.Delivery {
 // Finding finds the passages that occur earlier, among the passages of a range of hashes.
 type Finding struct{ Trimming }
 
-// Task finds them in one range.
 func (f *Finding) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	bytes := int64(0)
 	for _, piece := range w.Pieces {
@@ -166,7 +161,6 @@ func (f *finder) each(visit func(at records.Place, passage sketch.Run) error) er
 	})
 }
 
-// occurrence is what is known of a passage.
 type occurrence struct {
 	passage sketch.Run
 	first   records.Place
@@ -247,7 +241,6 @@ type sieve struct {
 	again       int // how many bits of twice are set
 }
 
-// newSieve returns a sieve for a number of hashes.
 func newSieve(hashes int64) *sieve {
 	bits := uint64(64)
 	for bits < 8*uint64(hashes) {
