@@ -89,7 +89,7 @@ func (s *Shard) sortEdges(each func(visit func(records.Edge[records.Number])) er
 				return
 			}
 			if s.duplicates.next == nil {
-				s.duplicates.next = newList[records.Number](s, s.end())
+				s.duplicates.next = listIn[records.Number](s.store, s.end())
 			}
 			s.duplicates.next.Set(e.B, marked)
 		})

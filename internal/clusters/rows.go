@@ -45,8 +45,7 @@ func (s *Shard) eachCluster(yield func(cluster) bool) {
 	}
 }
 
-// byCluster returns the documents by cluster, nil if that is their own order: they stand by component, but the stars of a component may
-// interleave.
+// byCluster returns the documents by cluster, nil if that is their order: stars of a component may interleave.
 func (s *Shard) byCluster(store *paged.Store) *numbers {
 	isSorted := true
 	for i := records.Number(1); i < s.end() && isSorted; i++ {
@@ -157,8 +156,7 @@ func takeSpans(
 	return rows, spans
 }
 
-// WriteAnnotations writes what is known of the documents of the input in clusters, for each split. The shard must be
-// decided.
+// WriteAnnotations writes what is known of documents of the input in clusters. The shard must be decided.
 func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
 	clusters, kept := namer{Shard: s}, namer{Shard: s}
 	for i := range s.end() {
@@ -245,16 +243,15 @@ func (s *Shard) WriteKept(run *runfile.Writer) error {
 	return nil
 }
 
-// WriteMemberships writes the clusters of the shard and their documents, in the order of the rows. The shard must be
-// decided.
+// WriteMemberships writes the clusters and their documents in the order of rows. The shard must be decided.
 func (s *Shard) WriteMemberships(run *runfile.Writer) error {
 	for cluster := range s.eachCluster {
 		name := s.name(s.members.First(cluster.document(0)))
-		record, err := run.Record(records.Memberships, 0, state.GroupSize(name, int(cluster.size)))
+		record, err := run.Record(records.Memberships, 0, state.GroupSize("", name, int(cluster.size)))
 		if err != nil {
 			return err
 		}
-		packed := state.AppendGroupHead(record[:0], name, int(cluster.size))
+		packed := state.AppendGroupHead(record[:0], "", name, int(cluster.size))
 		for i := range cluster.documents {
 			hash := xxh3.HashString128(s.name(i))
 			packed = state.Member{hash.Hi, hash.Lo}.Append(packed)

@@ -132,16 +132,12 @@ func (s *Shard) end() records.Number { return records.Number(s.members.Len()) }
 
 func (s *Shard) reference(i records.Number) bool { return s.members.Ref(i) < s.layout.FirstInput }
 
-func newList[T any](s *Shard, n records.Number) *paged.List[records.Number, T] {
-	return listIn[T](s.store, n)
-}
-
 func listIn[T any](store *paged.Store, n records.Number) *paged.List[records.Number, T] {
 	return paged.New[records.Number, T](store, int(n))
 }
 
 func (s *Shard) countSizes() {
-	s.size = newList[uint32](s, s.end())
+	s.size = listIn[uint32](s.store, s.end())
 	for i := range s.end() {
 		first := s.members.First(i)
 		s.size.Set(first, s.size.At(first)+1)
@@ -262,7 +258,7 @@ func (s *Shard) likeReference() *paged.List[records.Number, bool] {
 	if s.layout.FirstInput == 0 {
 		return nil
 	}
-	is := newList[bool](s, s.classes.len())
+	is := listIn[bool](s.store, s.classes.len())
 	for class := range s.classes.len() {
 		is.Set(class, s.reference(s.classes.firsts.At(class)))
 	}

@@ -36,13 +36,17 @@ func (g *group) cohesion() int64 {
 	return int64(math.Round(float64(g.pairs) / all * records.Unit))
 }
 
-// mirrorGraph holds the sites that are mirrors, and says which mirror which.
-type mirrorGraph struct {
+// groups are the groups of sites that are mirrors.
+type groups struct {
+	known *known
 	nodes map[uint64]uint32 // number of each site
 	sites []*records.Site   // by number
 	edges []mirrorEdge
 	// votes counts, by site, the pages of its mirrors that name it as their original, and redirects to it.
 	votes map[uint64]int64
+
+	of    [2][]*group // of each site: among mirrors, and among parked sites; nil for none
+	count int64
 }
 
 // mirrorEdge joins two sites that are mirrors, by their numbers.
@@ -51,18 +55,19 @@ type mirrorEdge struct {
 	isParked bool
 }
 
-func newMirrorGraph() *mirrorGraph {
-	return &mirrorGraph{nodes: map[uint64]uint32{}, votes: map[uint64]int64{}}
+func newGroups(of *known) *groups {
+	return &groups{known: of, nodes: map[uint64]uint32{}, votes: map[uint64]int64{}}
 }
 
-func (g *mirrorGraph) add(p *pair) {
+// add adds two sites that are mirrors.
+func (g *groups) add(p *pair) {
 	for _, h := range p.sides {
 		g.votes[h.Other] += h.Originals
 	}
 	g.edges = append(g.edges, mirrorEdge{g.node(&p.sides[0].Of), g.node(&p.sides[1].Of), p.isParked()})
 }
 
-func (g *mirrorGraph) node(of *records.Site) uint32 {
+func (g *groups) node(of *records.Site) uint32 {
 	node, known := g.nodes[of.Site]
 	if !known {
 		node = uint32(len(g.sites))
@@ -72,20 +77,11 @@ func (g *mirrorGraph) node(of *records.Site) uint32 {
 	return node
 }
 
-type groups struct {
-	*mirrorGraph
-	known *known
-	of    [2][]*group // of each site: among mirrors, and among parked sites; nil for none
-	count int64
-}
-
-// newGroups finds the groups of some mirrors. Parked sites make groups of their own.
-func newGroups(graph *mirrorGraph, of *known) *groups {
-	g := &groups{mirrorGraph: graph, known: of}
+// find finds the groups, once all mirrors are added. Parked sites make groups of their own.
+func (g *groups) find() {
 	for among := range g.of {
 		g.join(among)
 	}
-	return g
 }
 
 // number is 1 for true: so bools have an order, and are places in a list.
@@ -151,8 +147,7 @@ func (g *groups) ofSite(node int) *group {
 	return g.of[1][node]
 }
 
-// writeForNext writes the groups of mirrors and their sites, in the order of names. Groups of parked sites say nothing that
-// is worth following.
+// writeForNext writes the groups of mirrors by name. Nobody follows groups of parked sites.
 func (g *groups) writeForNext(run *runfile.Writer) error {
 	var order []*group
 	members := map[*group][]state.Member{}
@@ -170,7 +165,7 @@ func (g *groups) writeForNext(run *runfile.Writer) error {
 	}
 	var packed []byte
 	for _, in := range order {
-		packed = state.AppendGroup(packed[:0], in.primary.Name, members[in])
+		packed = state.AppendGroup(packed[:0], &state.Group{Name: in.primary.Name, Members: members[in]})
 		if err := records.WritePacked(run, records.SiteGroups, 0, packed); err != nil {
 			return err
 		}
@@ -207,12 +202,13 @@ func (*Grouping) Delivery() work.Delivery {
 
 // Task groups all mirrors. It reads the pairs twice: to make groups, and to write the rows.
 func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
-	graph, rows := newMirrorGraph(), &pairRows{pairs: map[string]int{}, most: 1 << 16}
+	rows := &pairRows{pairs: map[string]int{}, most: 1 << 16}
 	var suspects []suspicion
 	of := g.lists.known()
+	groups := newGroups(of)
 	if err := eachPair(ctx, w, func(p pair) error {
 		if p.isMirror(g.Limits) {
-			graph.add(&p)
+			groups.add(&p)
 			rows.pairs[p.sides[0].Of.Name]++
 		}
 		if !of.areWatched(&p) {
@@ -226,7 +222,7 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 		return err
 	}
 	slices.SortFunc(suspects, func(a, b suspicion) int { return a.compare(&b.pair) })
-	groups := newGroups(graph, of)
+	groups.find()
 	found := findings.Mirrors{Groups: groups.count}
 	if err := g.writeMirrors(ctx, rows, groups, w, &found); err != nil {
 		return err

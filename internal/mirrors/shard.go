@@ -49,8 +49,7 @@ type owner struct {
 // to be compared with each other. It keeps the work linear in the copies.
 const mostWatched = 16
 
-// pathsSeen is how many identical pages of a site, and how many of their copies on another one, are looked at for their
-// paths.
+// pathsSeen bounds the identical pages of a site, and their copies on another, that are looked at for their paths.
 const pathsSeen = 8
 
 // edge leads from a class to another one with copies of its pages.
@@ -126,10 +125,10 @@ func sortPages(pages []records.ShardPage, first graphs.Forest[records.Number]) {
 	}
 }
 
-// stretch returns how many pages at the beginning are the same as the first.
-func stretch(pages []records.ShardPage, isSame func(a, b *records.ShardPage) bool) int {
+// stretch returns how many elements at the beginning are the same as the first.
+func stretch[T any](all []T, isSame func(a, b *T) bool) int {
 	n := 1
-	for n < len(pages) && isSame(&pages[0], &pages[n]) {
+	for n < len(all) && isSame(&all[0], &all[n]) {
 		n++
 	}
 	return n

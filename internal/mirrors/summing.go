@@ -161,8 +161,7 @@ func (s *sums) class(ctx context.Context, shard *shard, number int) error {
 	return errors.Join(s.send(shard, number), ctx.Err())
 }
 
-// send writes a class to the ranges of the sites that have its pages, or copies of them. If it is spread, only those that are
-// watched matter.
+// send writes a class to the ranges of the sites that have its pages or copies; of a spread one to the watched.
 func (s *sums) send(shard *shard, number int) error {
 	c := &shard.classes[number]
 	if c.sites < 2 {
@@ -201,8 +200,7 @@ func (s *sums) send(shard *shard, number int) error {
 	return nil
 }
 
-// A page weighs its text, in shingles, times its rarity. Rarity is in whole numbers, so that sums do not depend on their
-// order.
+// A page weighs its text, in shingles, times its rarity: whole numbers, whose sums do not depend on their order.
 const (
 	// fullRarity is the rarity of a page that one or two sites have.
 	fullRarity = 1 << 10
@@ -221,9 +219,9 @@ func rarities(most int) []int64 {
 	return all
 }
 
-// Totalling is the first step of the stage mirror. A task adds up the sums of the sites in a range of hashes, and compares these with all
-// others. It sends each site to its output shard, and each pair that may matter to the output shard of its second site. There are as
-// many of these shards as of clusters.
+// Totalling is the first step of the stage mirror. A task adds up the sums of the sites in a range of hashes, and
+// compares them with all others. It sends sites to their output shards, and pairs that may matter to the shards of
+// their second sites.
 type Totalling struct{ Limits Limits }
 
 func (Totalling) Delivery() work.Delivery {

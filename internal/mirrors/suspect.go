@@ -148,14 +148,9 @@ func addEntrance(link *records.Link, own *records.Holding, copies []match) {
 			isForm = isForm || of.similarity >= nearlyAll && asksPassword(of.copy)
 		}
 	}
-	for _, of := range []struct {
-		is bool
-		n  *int64
-	}{{asks, &link.Logins}, {isStart, &link.Starts}, {isForm, &link.Forms}} {
-		if of.is {
-			*of.n++
-		}
-	}
+	link.Logins += int64(number(asks))
+	link.Starts += int64(number(isStart))
+	link.Forms += int64(number(isForm))
 	if address := string(own.Pages[0].Address); (asks || isStart || isForm) && (link.Entrance == "" || address < link.Entrance) {
 		link.Entrance = address
 	}

@@ -21,9 +21,8 @@ type Watch struct {
 	// Changed are the protected sites that have too little left of what they were, by name.
 	Changed []ChangedSite
 
-	names []string        // of all protected sites of this run and the last
-	seen  map[string]bool // sites of known alerts: whether they have pages
-	lost  map[uint64]bool // alerts whose originals are not there, by their ids
+	seen map[string]bool // sites of known alerts: whether they have pages
+	lost map[uint64]bool // alerts whose originals are not there, by their ids
 }
 
 // LastRun is what a run knows of the last one.
@@ -83,7 +82,6 @@ func NewWatch(ctx context.Context, runs []work.Path, protected string, now []sta
 	}
 	for _, original := range originals {
 		w.Originals = append(w.Originals, original)
-		w.names = append(w.names, original.Site)
 	}
 	slices.SortFunc(w.Originals, func(a, b state.Original) int { return cmp.Compare(a.Site, b.Site) })
 	return w, w.lookFor(ctx, missing(last.Known, now), &last)
@@ -184,7 +182,10 @@ func (w *Watch) lookFor(ctx context.Context, alerts []state.Alert, last *LastRun
 	if len(alerts) == 0 || len(last.Originals) == 0 {
 		return nil
 	}
-	there, err := findPages(ctx, last.Pages, alerts, leastAgain(last.Threshold))
+	// Halfway to the same page: one less the similarity is a metric, so a copy that was as near to the page as the
+	// threshold says is still found.
+	least := (1 + last.Threshold) / 2
+	there, err := findPages(ctx, last.Pages, alerts, least)
 	if err != nil {
 		return err
 	}
@@ -212,11 +213,11 @@ func (w *Watch) lookFor(ctx context.Context, alerts []state.Alert, last *LastRun
 
 // protectedBy returns the protected site that an alert is about. It is false if that is not protected any more.
 func (w *Watch) protectedBy(a *state.Alert) (name string, is bool) {
-	at := slices.IndexFunc(w.names, func(name string) bool { return alertID(name, a.Site) == a.ID })
+	at := slices.IndexFunc(w.Originals, func(o state.Original) bool { return alertID(o.Site, a.Site) == a.ID })
 	if at < 0 {
 		return "", false
 	}
-	return w.names[at], true
+	return w.Originals[at].Site, true
 }
 
 func (w *Watch) tellLacking(pages map[string]map[state.Trace]bool, originals []state.Original) {
@@ -236,10 +237,6 @@ func (w *Watch) tellLacking(pages map[string]map[state.Trace]bool, originals []s
 	}
 	slices.SortFunc(w.Changed, func(a, b ChangedSite) int { return cmp.Compare(a.Last.Site, b.Last.Site) })
 }
-
-// leastAgain returns the least similarity of a page to what it was in the last run, given the least similarity of copies. It is halfway to the same page:
-// one less the similarity is a metric, so a copy that was as near to the page as that is still found.
-func leastAgain(threshold float64) float64 { return (1 + threshold) / 2 }
 
 // band is two bytes of a trace, and their place.
 type band [3]byte

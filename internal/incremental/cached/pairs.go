@@ -242,8 +242,7 @@ func (c *knownClasses) from(at uint32, documents *knownDocuments, d digest.Diges
 	return rest
 }
 
-// join adds the edges that a cached pair is about: one for each scope that has unchanged documents of both digests, if these are compared. Firsts
-// are as in find.
+// join adds the edges of a cached pair: one for each scope that has unchanged documents of both digests.
 func (c *knownClasses) join(edges *knownEdges, v state.CachedPair, firsts [2]uint32) {
 	if v.A == v.B {
 		return
@@ -267,8 +266,7 @@ func (c *knownClasses) join(edges *knownEdges, v state.CachedPair, firsts [2]uin
 	}
 }
 
-// joinClasses adds the edge between two classes that are similar, if they are compared, and unless a new document stands for one of them: that
-// pair is scored.
+// joinClasses adds the edge between two classes, unless a new document stands for one of them: that pair is scored.
 func (c *knownClasses) joinClasses(edges *knownEdges, a, b knownClass, score records.Score) {
 	of := &edges.documents
 	x, y := a.class(of), b.class(of)

@@ -61,8 +61,7 @@ func (k *Passages) Task(ctx context.Context, _ work.Task, w *work.TaskContext) e
 	return edges.Finish()
 }
 
-// EachPassages visits the pairs of the last run, in a run file, whose documents are still there. They have the names
-// that these have now.
+// EachPassages visits the pairs of the last run whose documents are still there, by their present names.
 func EachPassages(ctx context.Context, path string, past *documents.Past, m *work.Memory,
 	visit func(*records.KeptPair) error,
 ) error {

@@ -58,7 +58,9 @@ func (n *Pruning) addTouched(ctx context.Context, f *Filter, made []work.Outcome
 	return err
 }
 
-func (n *Pruning) eachTouched(ctx context.Context, past *documents.Past, made []work.Outcome, m *work.Memory, visit func(uint64)) error {
+func (n *Pruning) eachTouched(
+	ctx context.Context, past *documents.Past, made []work.Outcome, m *work.Memory, visit func(uint64),
+) error {
 	reading := touchedReading{passages: fingerprints.NewPassages(n.PassageShingles()), visit: visit}
 	err := eachSegment(past.Gone, made, func(pieces []runfile.Piece) error {
 		w := work.TaskContext{Memory: m, Pieces: pieces}

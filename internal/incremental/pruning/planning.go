@@ -32,7 +32,7 @@ func (n *Pruning) scorer() methods.Scorer {
 	return m.Scorer(&n.Parameters)
 }
 
-// Plan makes a [Filter] of what is new, and a task for each split. The step's own outcome has the counts of the whole corpus.
+// Plan makes a [Filter] of what is new, and a task for each split. Its own outcome has the counts of the corpus.
 func (n *Pruning) Plan(ctx context.Context, p *work.Planning) error {
 	p.Outcome.Counts = p.Counts
 	filter, err := n.filter(ctx, p)

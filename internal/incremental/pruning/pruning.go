@@ -69,7 +69,7 @@ func (n *Pruning) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 		return err
 	}
 	w.Hold(filter)
-	o := pruned{Pruning: n, taskContext: w, split: t.Number, filter: filter, probing: newProbing(n, filter, w, t.Number)}
+	o := pruned{probing: newProbing(n, filter, w, t.Number)}
 	if len(n.layout.Inputs.Segments[t.Number]) == 0 {
 		return errors.Join(o.pass(ctx), o.probing.write())
 	}
@@ -89,15 +89,11 @@ func (n *Pruning) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 
 // pruned is a split on its way to pruned blocks.
 type pruned struct {
-	*Pruning
-	taskContext *work.TaskContext
-	split       int
-	filter      *Filter
-	probing     probing
-	builder     *sketchblock.Builder
-	simhash     []uint64
-	bands       []uint64
-	paired      []bool // whether each document of the block may have been in a pair, or equal to another
+	probing
+	builder *sketchblock.Builder
+	simhash []uint64
+	bands   []uint64
+	paired  []bool // whether each document of the block may have been in a pair, or equal to another
 }
 
 const blockDocuments = 4096

@@ -316,8 +316,9 @@ func TestPruningByDistance(t *testing.T) {
 	if err := pruning.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	_, tasks := worktest.Plan(t, runs, []work.Outcome{write(0, "", olds...), write(1, "kept", document(1, 0, fresh))}, pruning.Plan)
-	outcomes := worktest.Do(t, runs, tasks, pruning.Task)
+	outcomes := []work.Outcome{write(0, "", olds...), write(1, "kept", document(1, 0, fresh))}
+	_, tasks := worktest.Plan(t, runs, outcomes, pruning.Plan)
+	outcomes = worktest.Do(t, runs, tasks, pruning.Task)
 	resolved := map[docref.Ref]bool{}
 	for split, o := range outcomes {
 		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, o.Run)}, func(ctx context.Context, _ work.Task, w *work.TaskContext) error {

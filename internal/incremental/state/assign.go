@@ -88,8 +88,7 @@ func only(file *corpus.File) *corpus.File {
 	return file
 }
 
-// isSame reports whether a file of a path is the one that the state knows. Two files of the same generation and size have
-// the same content.
+// isSame reports whether a file is the known one. The same generation and size mean the same content.
 func isSame(known, file *corpus.File) bool {
 	return known.Size == file.Size && known.Generation == file.Generation &&
 		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Charset == file.Charset && known.Reference == file.Reference &&
@@ -180,7 +179,12 @@ func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Tim
 					of.MadeAs = entry.madeAs()
 				}
 			}
-			of.Stretches = append(of.Stretches, Stretch{Start: stretch.Start, End: stretch.End, Run: s.relative(segment.Run), Shard: segment.Shard})
+			of.Stretches = append(of.Stretches, Stretch{
+				Start: stretch.Start,
+				End:   stretch.End,
+				Run:   relative(s.Folder, segment.Run),
+				Shard: segment.Shard,
+			})
 		}
 	}
 	return files

@@ -137,7 +137,7 @@ func (c *copying) end() error {
 		return err
 	}
 	for shard, stretch := range c.moved {
-		stretch.Run, stretch.Shard = c.state.relative(path), shard
+		stretch.Run, stretch.Shard = relative(c.state.Folder, path), shard
 	}
 	c.moved = nil
 	c.run.Reset(c.state.Segments(), heldBytes)

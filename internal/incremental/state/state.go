@@ -132,9 +132,7 @@ func NewNames() Names {
 	return Names{clustersPrefix + random, cachedPairsPrefix + random, mirrorsPrefix + random, suspectsPrefix + random, notificationsPrefix + random}
 }
 
-// relative returns the name, relative to the folder, of a file of the state.
-func (s *State) relative(path string) string { return relative(s.Folder, path) }
-
+// relative returns the name, relative to the folder, of a file in it.
 func relative(folder, path string) string {
 	return filepath.ToSlash(strings.TrimPrefix(path, strings.TrimRight(folder, "/")+"/"))
 }

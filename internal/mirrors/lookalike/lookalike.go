@@ -70,8 +70,7 @@ type parts struct {
 	above    string // what comes before the registered domain, without the last dot
 }
 
-// split splits a host. The name of a host without a registered domain is the whole host, and an address of the internet
-// protocol has none.
+// split splits a host. A host without a registered domain is its name, and an IP address has none.
 func split(host string) (p parts) {
 	if strings.Trim(host, "0123456789.") == "" || strings.HasPrefix(host, "[") {
 		return parts{domain: host}
@@ -164,8 +163,7 @@ func isWord(name, word string) bool {
 // confusables are replaced before.
 var spelled = strings.NewReplacer("2", "z", "3", "e", "4", "a", "5", "s", "7", "t", "9", "g", "@", "a", "$", "s", "!", "l", "|", "l", "vv", "w", "cl", "d")
 
-// Skeleton returns what a name looks like: two names with one skeleton look much the same. It is no name itself. The
-// letters i and l are one.
+// Skeleton returns what a name looks like: names with one skeleton look much the same. The letters i and l are one.
 func Skeleton(name string) string {
 	return spelled.Replace(string(confusables.Append(nil, []byte(name))))
 }

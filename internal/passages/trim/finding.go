@@ -122,7 +122,7 @@ type finder struct {
 	repeats     []records.Repeats // by split
 }
 
-// eachPiece visits the contents of the pieces of a task. Those of one run file follow each other.
+// eachPiece visits the contents of the pieces of a task. Pieces of one run file follow each other.
 func eachPiece(ctx context.Context, w *work.TaskContext, visit func(isNewRun bool, packed []byte) error) error {
 	path := ""
 	for _, piece := range w.Pieces {
@@ -141,8 +141,7 @@ func eachPiece(ctx context.Context, w *work.TaskContext, visit func(isNewRun boo
 	return nil
 }
 
-// each visits the passages of the range in the order of the corpus. Splits are in that order, as are the documents of
-// each.
+// each visits the passages of the range in the order of the corpus, as splits and their documents are.
 func (f *finder) each(visit func(at records.Place, passage sketch.Run) error) error {
 	var windows records.Windows
 	return eachPiece(f.ctx, f.taskContext, func(isNewRun bool, rest []byte) error {
@@ -233,8 +232,7 @@ func (f *finder) part(part uint64) error {
 	})
 }
 
-// sieve tells hashes that came once from hashes that may have come several times. It errs to one side: it says of a few that they came
-// again.
+// sieve tells hashes that came once from repeated ones. It errs to one side: a few only seem to be repeated.
 type sieve struct {
 	mask        uint64
 	once, twice []uint64
