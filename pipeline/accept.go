@@ -79,8 +79,7 @@ func acceptRecords(config *job.Config, result *write.Result, size int64) error {
 	return nil
 }
 
-// acceptFields refuses a result for which a field was named that no document has a value of: most likely the name is
-// wrong.
+// acceptFields refuses a result if no document has a value of a named field: most likely the name is wrong.
 func acceptFields(config *job.Config, result *write.Result, files []corpus.File) error {
 	n := result.Counts
 	id := config.IDField

@@ -17,8 +17,7 @@ import (
 	"mirrorbeam.dev/pipeline/engine"
 )
 
-// await waits until a job on an engine has ended. It tells the user of each new state, and shows how far the stages
-// have come.
+// await waits until a job on an engine has ended, tells the user of each new state, and shows the progress.
 func (r *run) await(ctx context.Context, e engine.Engine, s Submission) (*metrics.Results, error) {
 	look := &distant{begun: map[work.Stage]time.Time{}}
 	stages := look.stages

@@ -121,8 +121,7 @@ func (r *run) cancelOn(ctx context.Context, e engine.Engine, s Submission) error
 	return r.results.Settle()
 }
 
-// Discard removes the files of a job whose results are for an output folder, and asks no engine about it. A job that
-// still runs will fail.
+// Discard removes the files of a job, and asks no engine about it. A job that still runs will fail.
 func Discard(ctx context.Context, output string, progress func(line string)) (Submission, error) {
 	r, s, err := takeUp(ctx, output, progress)
 	if err != nil {

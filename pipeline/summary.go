@@ -47,7 +47,11 @@ func summarize(config job.Config, all []sources.Source, result write.Result, met
 		Warnings:  warnings.Of(&config, &result.Findings, table),
 		GuardsMet: warnings.GuardsMet(&config, &result.Findings, table),
 		Sources:   table,
-		Stages:    stages(metered),
+	}
+	for _, stage := range meter(metered) {
+		stage.Seconds = float64(stage.span.Max-stage.span.Min) / 1000
+		stage.CPUSeconds = round(stage.CPUSeconds)
+		s.Stages = append(s.Stages, stage.Stage)
 	}
 	if !job.IsLocal(config.Runner) {
 		for _, stage := range s.Stages {
@@ -162,8 +166,7 @@ func copySide(folder string, file output.File, path string) (output.File, error)
 	return out.Close()
 }
 
-// processUse returns the CPU time of this process so far, and the largest size that it had, in bytes. Both are 0 where
-// the system does not tell.
+// processUse returns the CPU time and the largest size in bytes of this process so far, 0 if unknown.
 func processUse() (spent time.Duration, memory int64) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -193,15 +196,6 @@ func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) finished.P
 		}
 	}
 	return p
-}
-
-func stages(of *metrics.Results) []finished.Stage {
-	var all []finished.Stage
-	for _, s := range meter(of) {
-		s.Seconds, s.CPUSeconds = float64(s.span.Max-s.span.Min)/1000, round(s.CPUSeconds)
-		all = append(all, s.Stage)
-	}
-	return all
 }
 
 // round drops fractions of a millisecond, which nobody reads.

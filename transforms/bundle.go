@@ -43,10 +43,8 @@ type taskFn[W any] struct {
 	bundle
 }
 
-// worker is the work of a DoFn. If it has a method Setup() error, that is called before the first task.
-//
-// It is not left to a Setup of the DoFn, which a runner may call before any stage has begun. In a pipeline of somebody
-// else the list of inputs is written by an earlier stage.
+// worker is the work of a DoFn. If it has a method Setup() error, that is called before the first task, and not in a
+// Setup of the DoFn: in a pipeline of somebody else an earlier stage writes the list of inputs.
 type worker interface {
 	Task(ctx context.Context, t work.Task, w *work.TaskContext) error
 }

@@ -17,11 +17,9 @@ import (
 )
 
 // Cluster joins the verified edges to connected components, orders the components by their first documents and cuts
-// that order into output shards. It sends the edges and documents of each component to its shard.
-//
-// It takes the outcomes of several stages, PCollection<[]byte> each: Fingerprint; Group, whose edges join identical
-// documents; and, where the job has them, Score, Gather, Audit and Source. The run files of Gather may go then. It
-// returns one of outcomes with members and edges by output shard.
+// that order into output shards. It takes the outcomes of Fingerprint; of Group, whose edges join identical documents;
+// and, where the job has them, of Score, Gather, Audit and Source: PCollection<[]byte> each. The run files of Gather
+// may go then. It returns one of outcomes with members and edges by output shard.
 func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollection {
 	at, label := job.stage(s, work.Cluster), job.stage(s, work.Cluster).part("label")
 	ranges := job.JoinRanges

@@ -9,11 +9,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Gather brings each candidate pair and the sets of its documents to one place; see
-// [gathering].
-//
-// It takes the outcomes of Group and Fingerprint, PCollection<[]byte> each, and
-// returns one of outcomes with the pairs and sets by place.
+// Gather brings each candidate pair and the sets of its documents to one place; see [gathering]. It takes the outcomes
+// of Group and Fingerprint, PCollection<[]byte> each, and returns one of outcomes with the pairs and sets by place.
 func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Gather)
 	place, pairs, sets := at.part("place"), at.part("pairs"), at.part("sets")

@@ -9,8 +9,7 @@ import (
 // LayOut lays out the graph of the job, from the input to the results.
 func LayOut(s beam.Scope, job *Job) { layOut(s, job, Read(s, job)) }
 
-// layOut lays out the graph from the tasks that read the splits: PCollection<[]byte>. It returns the outcomes of the
-// tasks that write rows.
+// layOut lays out the graph from the tasks that read the splits. It returns the outcomes that name rows.
 func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	sketches := Fingerprint(s, job, splits)
 	if !job.Common.IsOff() {

@@ -7,9 +7,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Mirror finds the pairs of sites that have much in common and their groups, and writes their rows: PCollection<[]byte>
-// of fingerprint and site outcomes to two of outcomes, with all sites by output shard, and with the groups of some of
-// them.
+// Mirror finds the pairs of sites that have much in common and their groups, and writes their rows. It takes
+// fingerprint and site outcomes, and returns outcomes with all sites by output shard, and with the groups of some.
 func Mirror(s beam.Scope, job *Job, sketches, sums beam.PCollection) (sites, groups beam.PCollection) {
 	at := job.stage(s, work.Mirror)
 	totalling := mirrors.Totalling{Limits: job.Sites.Limits}

@@ -19,9 +19,8 @@ func init() {
 	register.Emitter1[Reject]()
 }
 
-// pack writes documents to files in the order of their ids and makes these files the inputs of a job:
-// PCollection<Document> to one of the tasks that read the splits, PCollection<[]byte>, and to the documents that cannot
-// be compared, PCollection<Reject>.
+// pack writes documents to files in the order of their ids and makes these files the inputs of a job. It returns the
+// tasks that read the splits, and the documents that cannot be compared.
 func pack(s beam.Scope, job *Job, documents beam.PCollection, list packing.Listing) (splits, rejects beam.PCollection) {
 	at := job.stage(s, work.Pack)
 	cut, divide, arrange, join := at.part("range"), at.part("divide"), at.part("arrange"), at.part("list")
@@ -103,8 +102,7 @@ func init() {
 	register.Emitter1[Pair]()
 }
 
-// unpack reads the rows of a job back: PCollection<[]byte> of the outcomes that name them to PCollection<Member> and
-// PCollection<Pair>.
+// unpack reads the rows of a job back, from the outcomes that name them: PCollection<Member> and PCollection<Pair>.
 func unpack(s beam.Scope, job *Job, written beam.PCollection) (members, pairs beam.PCollection) {
 	s = s.Scope(string(work.Unpack))
 	return beam.ParDo2(s, &unpackFn{Folder: job.Runs.Folder}, beam.Reshuffle(s, written))

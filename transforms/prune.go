@@ -7,11 +7,9 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Prune leaves out the documents of unchanged files that can be in no pair; see [pruning]. Only a scheduled job that
-// knows the pairs of its last run has this stage.
-//
-// It takes the outcomes of Fingerprint, PCollection<[]byte>, and returns outcomes with the sketch blocks of the other
-// documents.
+// Prune leaves out the documents of unchanged files that can be in no pair; see [pruning]. Only an incremental run that
+// knows the pairs of its last run has this stage. It takes the outcomes of Fingerprint, PCollection<[]byte>, and
+// returns outcomes with the sketch blocks of the other documents.
 func Prune(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Prune)
 	filter := at.part("filter")

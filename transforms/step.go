@@ -132,8 +132,7 @@ func (f *planner) emit(ctx context.Context, done work.Done, emit func([]byte)) {
 	}
 }
 
-// once does a step or a task that is given elements, unless an earlier run has done it. A note of its outcome is under
-// its key.
+// once does a step or a task, unless an earlier run has done it. A note of its outcome is under its key.
 func once(ctx context.Context, runs work.Runs, key, name string, given [][]byte, do work.Attempt) (
 	done work.Done, figures work.Figures, recalled bool, err error,
 ) {
@@ -171,8 +170,7 @@ func (s stage) part(name string) stage {
 	return s
 }
 
-// count adds the figures of a task to the metrics of its stage. Beam allows this only in the goroutine that it has
-// called.
+// count adds the figures of a task to the metrics of its stage, in the goroutine that Beam has called.
 func count(ctx context.Context, name work.Stage, f work.Figures) {
 	add := func(metric string, value int64) { beam.NewCounter(string(name), metric).Inc(ctx, value) }
 	add("tasks", 1)
@@ -202,8 +200,7 @@ func countRecalled(ctx context.Context, name work.Stage) {
 	beam.NewCounter(string(name), "recalled").Inc(ctx, 1)
 }
 
-// expect notes that a stage will have a number of further tasks: for those who watch this process, and for those who
-// ask the runner for its metrics.
+// expect notes that a stage will have further tasks, for this process and for the metrics of the runner.
 func expect(ctx context.Context, runs work.Runs, name work.Stage, tasks int) {
 	runs.Expect(name, tasks)
 	if name != "" && tasks > 0 {

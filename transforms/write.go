@@ -18,11 +18,9 @@ import (
 var groupStages = []work.Stage{work.Group, work.Gather, work.Score}
 
 // Write decides which documents of each cluster are kept. It writes the output files, under temporary names, and a
-// result that lists them.
-//
-// It takes the outcomes of Cluster, Fingerprint and Group, PCollection<[]byte> each, and the outcomes of Trim, if any.
-// The outcomes of other stages only add to the counts. It returns one of the outcomes that name the files of clusters,
-// pairs, removed documents and rejects.
+// result that lists them. It takes the outcomes of Cluster, Fingerprint and Group, PCollection<[]byte> each, and of
+// Trim, if any. Outcomes of other stages only add to the counts. It returns the outcomes that name the files of
+// clusters, pairs, removed documents and rejects.
 func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, trims []beam.PCollection,
 	others ...beam.PCollection,
 ) beam.PCollection {

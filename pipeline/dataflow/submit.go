@@ -122,8 +122,7 @@ func readJob(template string) (*df.Job, error) {
 	return job, nil
 }
 
-// send sends a job. Once a request is under way, an interruption does not stop it: the service may have taken the job,
-// and then its id is needed to cancel it.
+// send sends a job. An interruption does not stop a request: the id of the job is needed to cancel it.
 func (s *service) send(ctx context.Context, job *df.Job) (id string, err error) {
 	if ctx.Err() != nil {
 		return "", ctx.Err()

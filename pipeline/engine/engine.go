@@ -13,8 +13,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 )
 
-// Engine runs pipelines. A job goes on without the process that submitted it: any process that has the id of a job can
-// wait for it or cancel it.
+// Engine runs pipelines. Any process that has the id of a job can wait for it or cancel it.
 type Engine interface {
 	// Submit hands a pipeline to the engine under a name. It returns the id of the job when the engine has taken it.
 	Submit(ctx context.Context, p *beam.Pipeline, name string) (id string, err error)
@@ -65,8 +64,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Program returns the path of the program that workers run: the one that --worker_binary names, or else this one. Beam
-// itself would compile one.
+// Program returns the path of the program of workers: of --worker_binary, or else this one. Beam would compile one.
 func Program() (string, error) {
 	if *jobopts.WorkerBinary != "" {
 		return *jobopts.WorkerBinary, nil

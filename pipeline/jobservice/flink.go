@@ -154,8 +154,7 @@ func metricsOf(ctx context.Context, client jobpb.JobServiceClient, id string) (*
 	return resultsOf(answer), nil
 }
 
-// resultsOf takes the metrics out of an answer. The pipeline would only serve to name collections, whose metrics nobody
-// reads.
+// resultsOf takes the metrics out of an answer. Only metrics of collections, which nobody reads, need the pipeline.
 func resultsOf(answer *jobpb.GetJobMetricsResponse) *metrics.Results {
 	return metricsx.FromMonitoringInfos(nil, answer.GetMetrics().GetAttempted(), answer.GetMetrics().GetCommitted())
 }

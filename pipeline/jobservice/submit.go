@@ -122,7 +122,7 @@ func (s *Server) environment(ctx context.Context) (*pipepb.Environment, error) {
 		if err != nil {
 			return nil, fmt.Errorf("start workers in this process: %w", err)
 		}
-		s.keep(loopback)
+		s.loopback.Store(loopback)
 		config = loopback.EnvironmentConfig
 	}
 	environment, err := graphx.CreateEnvironment(ctx, jobopts.GetEnvironmentUrn(ctx), config)
@@ -139,8 +139,7 @@ func (s *Server) environment(ctx context.Context) (*pipepb.Environment, error) {
 	return environment, workerpool.Mark(environment)
 }
 
-// stagedBinary returns the path of the program that workers get from the job server, and notes it in the pipeline. It
-// is "" if they need none.
+// stagedBinary returns the program that the job server sends to workers, and notes it in the pipeline; "" for none.
 func stagedBinary(pipeline *pipepb.Pipeline) (string, error) {
 	needed := false
 	for _, environment := range pipeline.GetComponents().GetEnvironments() {

@@ -139,8 +139,7 @@ func (w *watch) follow(ctx context.Context) (heard bool, err error) {
 	}
 }
 
-// awaitEnd ends a stream some time after the end of the job. A job server whose listener has died may tell the next one
-// nothing of the end.
+// awaitEnd ends a stream some time after the end of the job: not every job server tells it of that.
 func (w *watch) awaitEnd(ctx context.Context, cancel context.CancelFunc) {
 	for engine.Sleep(ctx, attention) == nil {
 		answer, err := w.client.GetState(ctx, &jobpb.GetJobStateRequest{JobId: w.id})

@@ -91,8 +91,7 @@ func (a *Arranging) write(number int, texts []records.Text) (output.File, error)
 	return file, out.Commit()
 }
 
-// appendString appends a JSON string. Bytes that are not valid UTF-8 stay as they are, for the stage that reads texts
-// judges them.
+// appendString appends a JSON string. The stage that reads texts judges bytes that are not valid UTF-8.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for _, c := range []byte(s) {

@@ -102,8 +102,7 @@ type Listing struct {
 	MaxDocument job.ByteSize
 }
 
-// Plan writes the list of inputs. If an earlier attempt has written it, that attempt's files stay: other tasks
-// may read them already.
+// Plan writes the list of inputs. The files of an earlier attempt stay: other tasks may read them already.
 func (l *Listing) Plan(ctx context.Context, p *work.Planning) error {
 	inputs, err := documents.OpenInputs(string(l.Inputs))
 	if errors.Is(err, fs.ErrNotExist) {
