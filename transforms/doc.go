@@ -10,8 +10,6 @@
 package transforms
 
 import (
-	"slices"
-
 	"mirrorbeam.dev/internal/fingerprint/common"
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/mirrors"
@@ -77,11 +75,6 @@ type Job struct {
 
 // HasSources reports whether sources are values of a field, which [Source] counts.
 func (j *Job) HasSources() bool { return j.Fingerprinting.Kept.SourceField != "" }
-
-// HasTrims reports whether passages that stand elsewhere are cut.
-func (j *Job) HasTrims() bool {
-	return slices.Contains(j.Rows.Emit, output.Trimmed) || slices.Contains(j.Rows.Emit, output.Passages)
-}
 
 // whole makes the tasks of a step that reads whole sets.
 func (j *Job) whole(step int) work.Delivery { return common.WholeDelivery(step, true) }

@@ -1,9 +1,12 @@
 package transforms
 
 import (
+	"slices"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
 )
 
 // LayOut lays out the graph of the job, from the input to the results.
@@ -16,7 +19,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		sketches = Strip(s, job, sketches)
 	}
 	var trims []beam.PCollection
-	if job.HasTrims() {
+	if slices.Contains(job.Rows.Emit, output.Trimmed) || slices.Contains(job.Rows.Emit, output.Passages) {
 		trims = Trim(s, job, sketches)
 	}
 	pruned := sketches

@@ -92,8 +92,8 @@ type unpackRejectsFn struct {
 
 func (f *unpackRejectsFn) ProcessElement(ctx context.Context, element []byte, emit func(Reject)) error {
 	o, err := work.DecodeOutcome(element)
-	return faultOf("unpack", errors.Join(err, packing.EachRejected(ctx, f.Folder, o, func(r packing.Rejected) {
-		emit(Reject{r.ID, r.Reason})
+	return faultOf("unpack", errors.Join(err, packing.EachRow(ctx, f.Folder, o, packing.Repeated, func(r packing.Rejected) {
+		emit(Reject{quoting.Original(r.ID), r.Reason})
 	})))
 }
 

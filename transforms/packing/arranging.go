@@ -18,9 +18,10 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
+// The outputs of the stage.
 const (
 	arranged = "documents" // the documents of a range, in the order of their ids
-	repeated = "repeated"  // rejects: documents that have the id of another one
+	Repeated = "repeated"  // rejects: documents that have the id of another one
 )
 
 // Arranging writes the documents of a range of ids to a file, in the order of the ids. Of documents with one id the file
@@ -52,7 +53,8 @@ func (a *Arranging) Task(_ context.Context, t work.Task, w *work.TaskContext) er
 		return nil
 	}
 	files := write.Files{Partial: a.Folder, Format: output.JSONL}
-	return write.Write(files, output.File{Name: repeated, Output: repeated}, output.Names{}, w, func(row func(Rejected) error) error {
+	of := output.File{Name: Repeated, Output: Repeated}
+	return write.Write(files, of, output.Names{}, w, func(row func(Rejected) error) error {
 		for i := 1; i < len(texts); i++ {
 			if !hasID(texts[i-1], texts[i]) {
 				continue
@@ -137,11 +139,4 @@ func EachRow[R any](ctx context.Context, folder work.Path, o work.Outcome, of st
 		}
 	}
 	return nil
-}
-
-// EachRejected visits the documents that a task of [Arranging] has rejected.
-func EachRejected(ctx context.Context, folder work.Path, o work.Outcome, visit func(Rejected)) error {
-	return EachRow(ctx, folder, o, repeated, func(r Rejected) {
-		visit(Rejected{quoting.Original(r.ID), r.Reason})
-	})
 }
