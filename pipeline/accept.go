@@ -29,7 +29,6 @@ func (r *run) accept(result *write.Result) error {
 	return nil
 }
 
-// namedSources is how many sources a message names.
 const namedSources = 5
 
 // acceptRanking refuses a result for which a list of preferred sources was given that has no source of the corpus.
@@ -56,7 +55,6 @@ func acceptRanking(config *job.Config, result *write.Result, files []corpus.File
 		strings.Join(quoted, ", "))
 }
 
-// acceptRecords refuses a result of records that could not be read.
 func acceptRecords(config *job.Config, result *write.Result, size int64) error {
 	counts := result.Counts
 	if config.MaxRejects >= 0 && counts.Rejected > config.MaxRejects {
@@ -81,8 +79,7 @@ func acceptRecords(config *job.Config, result *write.Result, size int64) error {
 	return nil
 }
 
-// acceptFields refuses a result for which a field was named that no document has a value of: most likely the name is
-// wrong.
+// acceptFields refuses a result if no document has a value of a named field: most likely the name is wrong.
 func acceptFields(config *job.Config, result *write.Result, files []corpus.File) error {
 	n := result.Counts
 	id := config.IDField

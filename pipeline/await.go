@@ -17,8 +17,7 @@ import (
 	"mirrorbeam.dev/pipeline/engine"
 )
 
-// await waits until a job on an engine has ended. It tells the user of each new state, and shows how far the stages
-// have come.
+// await waits until a job on an engine has ended, tells the user of each new state, and shows the progress.
 func (r *run) await(ctx context.Context, e engine.Engine, s Submission) (*metrics.Results, error) {
 	look := &distant{begun: map[work.Stage]time.Time{}}
 	stages := look.stages
@@ -51,7 +50,6 @@ type distant struct {
 	begun map[work.Stage]time.Time // when tasks of a stage were first expected
 }
 
-// stages returns how far the stages have come, in the order in which they began.
 func (d *distant) stages() []work.StageProgress {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
@@ -134,21 +132,21 @@ func (m *metered) add(name string, value int64) {
 		return
 	}
 	sum := map[string]*int64{
-		"tasks": &m.Tasks, "expected": &m.expected, "recalled": &m.Recalled, "records": &m.Records, "bytes": &m.Bytes,
-		"pieces": &m.Pieces, "read_bytes": &m.ReadBytes, "written_bytes": &m.WrittenBytes,
+		"tasks":            &m.Tasks,
+		"expected":         &m.expected,
+		"recalled":         &m.Recalled,
+		"records":          &m.Records,
+		"bytes":            &m.Bytes,
+		"pieces":           &m.Pieces,
+		"read_bytes":       &m.ReadBytes,
+		"written_bytes":    &m.WrittenBytes,
+		work.ReceivedBytes: &m.spent.ReadBytes,
+		work.SentBytes:     &m.spent.WrittenBytes,
+		work.FetchedBytes:  &m.spent.FetchedBytes,
+		work.AnsweringNS:   (*int64)(&m.spent.Answering),
 	}[name]
 	if sum != nil {
 		*sum += value
-	}
-	switch name {
-	case work.ReceivedBytes:
-		m.spent.ReadBytes += value
-	case work.SentBytes:
-		m.spent.WrittenBytes += value
-	case work.FetchedBytes:
-		m.spent.FetchedBytes += value
-	case work.AnsweringNS:
-		m.spent.Answering += time.Duration(value)
 	}
 	for _, kind := range storage.Kinds() {
 		if name == work.RequestsMetric(kind) {

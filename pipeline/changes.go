@@ -31,8 +31,7 @@ type found struct {
 	// told are these changes and the changes of earlier runs that nobody has acknowledged. notifications are the changes to be acknowledged.
 	told          []output.Change
 	notifications state.Notifications
-	// suspects are those that are open.
-	suspects []finished.OpenSuspect
+	suspects      []finished.OpenSuspect
 	// warnings say which protected sites could not be compared, and originals what the next run is to know of them.
 	warnings  []warnings.Warning
 	originals []state.Original
@@ -86,7 +85,6 @@ func (r *run) count(changes []output.Change) map[string]map[string]int64 {
 	return counts
 }
 
-// past is what the state knows of earlier runs.
 type past struct {
 	clusters      []state.Group
 	mirrors       []state.Group
@@ -166,7 +164,6 @@ func (r *run) isAwaited(of, change string) bool {
 	return of != output.Clusters || slices.Contains(r.Config.FailOn, job.FailCondition(change, of))
 }
 
-// follow compares the groups of an output with the groups of the last run, and writes them to a file.
 func (r *run) follow(f *found, of string, last, now []state.Group, name string) error {
 	f.changes = append(f.changes, state.Follow(of, last, now, r.state.Last.Number+1)...)
 	return state.WriteGroups(r.state.Path(name), now)
@@ -198,7 +195,6 @@ func (r *run) followAlerts(ctx context.Context, f *found, known, now []state.Ale
 	return state.WriteAlerts(r.state.Path(f.names.Suspects), all)
 }
 
-// commit makes what the run has found the next generation of the state.
 func (r *run) commit(result *write.Result, of found) error {
 	config, err := json.Marshal(r.Config)
 	if err != nil {

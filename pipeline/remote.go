@@ -84,7 +84,6 @@ func Finish(ctx context.Context, output string, progress func(line string), moni
 	return r.finishOn(ctx, engineOf(s.Runner), s)
 }
 
-// finishOn waits for the end of a job and publishes its results.
 func (r *run) finishOn(ctx context.Context, e engine.Engine, s Submission) (Summary, error) {
 	if s.ID == "" {
 		return Summary{}, r.lost(s, errUnanswered)
@@ -112,7 +111,6 @@ func Cancel(ctx context.Context, output string, progress func(line string)) (Sub
 	return s, r.cancelOn(ctx, engineOf(s.Runner), s)
 }
 
-// cancelOn cancels a job. The run is like any other then.
 func (r *run) cancelOn(ctx context.Context, e engine.Engine, s Submission) error {
 	if s.ID == "" {
 		return r.lost(s, errUnanswered)
@@ -123,8 +121,7 @@ func (r *run) cancelOn(ctx context.Context, e engine.Engine, s Submission) error
 	return r.results.Settle()
 }
 
-// Discard removes the files of a job whose results are for an output folder, and asks no engine about it. A job that
-// still runs will fail.
+// Discard removes the files of a job, and asks no engine about it. A job that still runs will fail.
 func Discard(ctx context.Context, output string, progress func(line string)) (Submission, error) {
 	r, s, err := takeUp(ctx, output, progress)
 	if err != nil {
@@ -180,7 +177,6 @@ func setBeam(flags map[string]string) error {
 	return nil
 }
 
-// runOn hands the job to an engine and waits for its end.
 func (r *run) runOn(ctx context.Context, e engine.Engine) (*metrics.Results, error) {
 	s, err := r.submit(ctx, e)
 	if err != nil {
@@ -221,7 +217,6 @@ func (r *run) submit(ctx context.Context, e engine.Engine) (s Submission, err er
 	return s, nil
 }
 
-// longestCancel is how long a job may take to end after it was cancelled.
 const longestCancel = 5 * time.Minute
 
 // cancel cancels the job of a run that was interrupted. It returns the error of the interruption.
@@ -254,7 +249,6 @@ func (r *run) lost(s Submission, err error) error {
 		s.Runner, err, r.Config.Output)
 }
 
-// name returns the id of the job, or else its name.
 func (s Submission) name() string {
 	if s.ID == "" {
 		return s.Name

@@ -93,7 +93,13 @@ func list(ctx context.Context, config job.Config) (_ *run, err error) {
 	begun := time.Now()
 	before, _ := processUse()
 	storage.TakeSpent() // is of what this process did before
-	checked, err := checkSettings(ctx, config)
+	checked, err := readSettings(config)
+	if err == nil {
+		err = CheckRunner(ctx, config.Runner)
+	}
+	if err == nil {
+		err = checkOpenFiles()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -157,19 +163,17 @@ func (r *run) listInputs(ctx context.Context) error {
 		}
 	}
 	r.inputs, r.Bytes = &inputs, size
-	r.ConfigHash = r.Config.ResultHash(r.lists())
+	r.ConfigHash = r.Config.ResultHash(job.Lists{
+		StopWords: r.stopWords,
+		Ranking:   r.ranking,
+		Ignored:   documents.IgnoredHash(r.inputs.Ignored),
+	})
 	if r.state == nil {
 		return nil
 	}
 	return r.assign(listing.SplitBytes(size))
 }
 
-// lists returns what is in the files that the configuration names.
-func (r *run) lists() job.Lists {
-	return job.Lists{StopWords: r.stopWords, Ranking: r.ranking, Ignored: documents.IgnoredHash(r.inputs.Ignored)}
-}
-
-// newJob returns the parameters of the stages, still without folders.
 func (r *run) newJob() *transforms.Job {
 	e := transforms.Extent{
 		Scheme:   r.Scheme,
@@ -194,14 +198,19 @@ func (r *run) newJob() *transforms.Job {
 	return transforms.NewJob(&r.Config, e)
 }
 
-// openFolders makes the folders of the run, or takes up the folders of a dead one, and writes the inputs of the job
-// into them. The error is of a kind.
+// openFolders makes the folders of the run, or takes up the folders of a dead one, and writes the inputs of the job.
 func (r *run) openFolders() error {
 	recipe, err := r.recipe()
 	if err != nil {
 		return err
 	}
-	if r.results, err = openWorkspace(&r.Config, recipe); err != nil {
+	r.results, err = workspace.Open(workspace.Options{
+		Output:    r.Config.Output,
+		Temp:      r.Config.TempFolder(),
+		Overwrite: r.Config.Overwrite,
+		Recipe:    recipe,
+	})
+	if err != nil {
 		return failure.New(failure.Storage, err)
 	}
 	r.sayResumed()
@@ -232,8 +241,7 @@ func (r *run) close() {
 	}
 }
 
-// process is held by the job that a runner works on. The memory limit, and the memory that tasks pass on, belong to the
-// whole process.
+// process is held by the job at work: the memory limit and the memory of tasks belong to the whole process.
 var process = make(chan struct{}, 1)
 
 func graphOf(j *transforms.Job) *beam.Pipeline {
@@ -269,8 +277,7 @@ func execute(ctx context.Context, j *transforms.Job, config *job.Config) (*metri
 	return &found, nil
 }
 
-// finish checks the results of a pipeline that has ended, and publishes them. The end of the context ends it until the
-// results are published.
+// finish checks and publishes the results. The end of the context ends it until they are published.
 func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, error) {
 	result, err := write.ReadResult(r.results.Temp)
 	if err != nil {
@@ -320,19 +327,9 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	return summary, nil
 }
 
-// tellSpent says what has been asked of buckets so far.
 func (r *run) tellSpent(summary *Summary) {
 	r.Spent.Add(storage.TakeSpent())
 	summary.Requests = finished.RequestsOf(r.Spent)
-}
-
-func openWorkspace(config *job.Config, recipe string) (*workspace.Workspace, error) {
-	return workspace.Open(workspace.Options{
-		Output:    config.Output,
-		Temp:      config.TempFolder(),
-		Overwrite: config.Overwrite,
-		Recipe:    recipe,
-	})
 }
 
 // writeLeftOut writes the shingles that did not count next to the results. Base texts may change, and common shingles
@@ -388,7 +385,6 @@ func (r *run) recipe() (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// sayResumed tells the user whether the run goes on where a dead run was.
 func (r *run) sayResumed() {
 	switch {
 	case r.Config.Progress == nil:

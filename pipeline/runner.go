@@ -9,8 +9,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
-	// The first import lets Beam call DoFns without reflection, the second makes this program a worker if it is
-	// started as one.
+	// The first import lets Beam call DoFns without reflection, the second makes this program a worker.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness/init"
 
 	// Other engines are reached by the packages dataflow and jobservice. Prism is not here: its job server listens on
@@ -26,8 +25,7 @@ import (
 	"mirrorbeam.dev/pipeline/jobservice"
 )
 
-// localRunner runs a job in this process. It opens no port, and passes the tasks of a stage to one bundle, which works
-// on them side by side.
+// localRunner runs a job in this process. It passes all tasks of a stage to one bundle, and opens no port.
 const localRunner = job.LocalRunner
 
 // runnerNames are the runners that Beam may be asked for, by both names of each. All
@@ -60,10 +58,15 @@ func engineOf(runner string) engine.Engine {
 	if isDataflow(runner) {
 		return dataflow.Engine{}
 	}
-	return jobServer(runner)
+	return &jobservice.Server{Address: *jobopts.Endpoint, Options: jobservice.Options{
+		Parallelism:      *jobopts.Parallelism,
+		Experiments:      jobopts.GetExperiments(),
+		RetainContainers: *jobopts.RetainDockerContainers,
+		Flink:            runner == "flink" || runner == "FlinkRunner",
+		FlinkREST:        *flinkREST,
+	}}
 }
 
-// reachServer returns an error unless something answers at the address of a job server.
 func reachServer(ctx context.Context, name, address string) error {
 	if address == "" {
 		return failure.Errorf(failure.Usage,

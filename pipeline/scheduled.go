@@ -27,7 +27,6 @@ import (
 	"mirrorbeam.dev/transforms"
 )
 
-// mostOpenSuspects is the number of suspects that a summary dates.
 const mostOpenSuspects = 1000
 
 // openSuspects returns the suspects among all alerts of a state. A campaign stands for its sites.
@@ -47,7 +46,6 @@ func openSuspects(all []state.Alert) (open []finished.OpenSuspect) {
 // scheduled is the part of a run that its state knows about.
 type scheduled struct {
 	*state.State
-	// sketches identifies what decides the segments.
 	sketches   string
 	difference state.Difference
 	// comparesAll says that the run does without the pairs of the last one.
@@ -180,7 +178,6 @@ func (r *run) otherSettings() error {
 		r.Config.State, what)
 }
 
-// plan decides what the run takes from the last one.
 func (r *run) plan() incremental.Plan {
 	if r.state == nil {
 		return incremental.Plan{}
@@ -206,7 +203,6 @@ func (r *run) oversizedPairs(result *write.Result) int64 {
 	return now
 }
 
-// hasPruned reports whether this run has left documents out.
 func (r *run) hasPruned() bool { return r.job != nil && r.job.Parameters.Pruned }
 
 // executeAll runs the graph of the job, which once does. If dense groups turn up in a run that leaves documents out, what is compared in them depends
@@ -228,7 +224,6 @@ func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Result
 	return once()
 }
 
-// documentsOf returns the number of all documents of a result.
 func documentsOf(result write.Result) int64 {
 	return result.Counts.Documents + result.Counts.ReferenceDocuments
 }

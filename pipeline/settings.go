@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
-
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/incremental"
@@ -23,7 +21,6 @@ import (
 	"mirrorbeam.dev/internal/work"
 	"mirrorbeam.dev/job"
 	"mirrorbeam.dev/lshbands"
-	"mirrorbeam.dev/pipeline/jobservice"
 	"mirrorbeam.dev/transforms"
 )
 
@@ -34,20 +31,6 @@ type settings struct {
 
 	stopWords, ranking string
 	sites              documents.SiteLists
-}
-
-// checkSettings checks a configuration and what it asks of this system, and reads its lists. The error is of a kind.
-func checkSettings(ctx context.Context, config job.Config) (s settings, err error) {
-	if s, err = readSettings(config); err != nil {
-		return s, err
-	}
-	if err := CheckRunner(ctx, config.Runner); err != nil {
-		return s, err
-	}
-	if err := checkOpenFiles(); err != nil {
-		return s, failure.New(failure.Storage, err)
-	}
-	return s, nil
 }
 
 // Checked is what a check of a job has found.
@@ -121,12 +104,12 @@ const (
 func checkOpenFiles() error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return fmt.Errorf("ask for the limit of open files: %w", err)
+		return failure.Errorf(failure.Storage, "ask for the limit of open files: %w", err)
 	}
 	opened, err := os.ReadDir("/dev/fd")
 	needed := uint64(len(opened) + filesOfProcess + filesOfTask*work.Cores())
 	if errors.Is(err, syscall.EMFILE) || limit.Cur < needed {
-		return fmt.Errorf(
+		return failure.Errorf(failure.Storage,
 			"only %d files may be open at once, and the job needs %d: raise the limit with 'ulimit -n 1024' and "+
 				"run the job again", limit.Cur, needed)
 	}
@@ -142,16 +125,6 @@ func firstReject(result write.Result) string {
 var flinkREST = flag.String("flink_rest", "",
 	"Address of Flink's REST interface, HOST:PORT, where a job is cancelled (default: "+
 		"port 8081 on the machine of the job server).")
-
-func jobServer(runner string) *jobservice.Server {
-	return &jobservice.Server{Address: *jobopts.Endpoint, Options: jobservice.Options{
-		Parallelism:      *jobopts.Parallelism,
-		Experiments:      jobopts.GetExperiments(),
-		RetainContainers: *jobopts.RetainDockerContainers,
-		Flink:            runner == "flink" || runner == "FlinkRunner",
-		FlinkREST:        *flinkREST,
-	}}
-}
 
 const (
 	// mostTempShare is more than a job needs of temporary files for each byte of text.

@@ -49,7 +49,7 @@ func runInner(t testing.TB, config job.Config, inner innerJob) (string, write.Re
 	}
 	j := r.newJob().In(r.results.Temp, r.results.Partial)
 	j.Parameters.Shards, j.PlaceBytes, j.Lanes = inner.shards, inner.placeBytes, inner.lanes
-	j.PassageRanges, j.HeldPassages = inner.shards, int(inner.placeBytes/100)
+	j.Trimming.Ranges, j.Trimming.Held = inner.shards, int(inner.placeBytes/100)
 	j.JoinRanges = inner.ranges
 	if inner.graphBytes > 0 {
 		j.GraphBytes, j.RangeBytes = inner.graphBytes, inner.graphBytes

@@ -47,7 +47,11 @@ func summarize(config job.Config, all []sources.Source, result write.Result, met
 		Warnings:  warnings.Of(&config, &result.Findings, table),
 		GuardsMet: warnings.GuardsMet(&config, &result.Findings, table),
 		Sources:   table,
-		Stages:    stages(metered),
+	}
+	for _, stage := range meter(metered) {
+		stage.Seconds = float64(stage.span.Max-stage.span.Min) / 1000
+		stage.CPUSeconds = round(stage.CPUSeconds)
+		s.Stages = append(s.Stages, stage.Stage)
 	}
 	if !job.IsLocal(config.Runner) {
 		for _, stage := range s.Stages {
@@ -135,7 +139,6 @@ func (r *run) sideCopies() (copies []sideCopy) {
 	return copies
 }
 
-// copySides makes these copies.
 func (r *run) copySides() (files []output.File, err error) {
 	for _, side := range r.sideCopies() {
 		file, err := copySide(string(r.results.Partial), side.file, side.path)
@@ -163,8 +166,7 @@ func copySide(folder string, file output.File, path string) (output.File, error)
 	return out.Close()
 }
 
-// processUse returns the CPU time of this process so far, and the largest size that it had, in bytes. Both are 0 where
-// the system does not tell.
+// processUse returns the CPU time and the largest size in bytes of this process so far, 0 if unknown.
 func processUse() (spent time.Duration, memory int64) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -173,7 +175,6 @@ func processUse() (spent time.Duration, memory int64) {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), maxResident(usage.Maxrss)
 }
 
-// planOf describes how candidates are found.
 func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) finished.Plan {
 	p := finished.Plan{Keys: config.Method(), Scheme: scheme}
 	if allPairs {
@@ -190,21 +191,11 @@ func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) finished.P
 	p.ExpectedRecall, p.Words = promise.Recall, promise.Words
 	if method.Settings.Distance {
 		p.Bits, p.Distance = config.Bits, config.Hamming
-		// Validate has checked this, too
 		if tables, err := lshbands.PlanTables(p.Bits, p.Distance, config.Blocks...); err == nil {
 			p.Tables = tables.Tables()
 		}
 	}
 	return p
-}
-
-func stages(of *metrics.Results) []finished.Stage {
-	var all []finished.Stage
-	for _, s := range meter(of) {
-		s.Seconds, s.CPUSeconds = float64(s.span.Max-s.span.Min)/1000, round(s.CPUSeconds)
-		all = append(all, s.Stage)
-	}
-	return all
 }
 
 // round drops fractions of a millisecond, which nobody reads.

@@ -73,7 +73,6 @@ func (r *run) hasSideCopies() bool {
 	return true
 }
 
-// listsHash identifies the lists of sites.
 func (r *run) listsHash() string {
 	encoded, _ := json.Marshal(r.inputs.Sites)
 	sum := sha256.Sum256(encoded)

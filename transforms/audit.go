@@ -7,11 +7,9 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Audit samples documents of the input. It counts common shingles to find all their partners in a share of the corpus.
-// Cluster then checks which of these pairs the job has found.
-//
-// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose run files hold the sample, and the outcomes of
-// Prune if there is that stage. It returns outcomes with the pairs.
+// Audit samples documents of the input, and counts common shingles to find all their partners in a share of the corpus.
+// Cluster then checks which of these pairs the job has found. It takes the outcomes of Fingerprint, whose run files
+// hold the sample, and of Prune, if any, PCollection<[]byte>, and returns outcomes with the pairs.
 func Audit(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Audit)
 	audit := auditing.Audit{
@@ -30,8 +28,8 @@ func (j *Job) auditSample() int { return max(j.Fingerprinting.AuditSample, j.Str
 
 func init() { declare(&auditPlanFn{}, &auditFn{}) }
 
-// auditPlanFn draws the sample and makes the tasks that look for partners in each split.
-type auditPlanFn struct{ stepFn[auditing.Audit] }
-
-// auditFn finds the partners of the sampled documents in a split.
-type auditFn struct{ taskFn[auditing.Audit] }
+// auditPlanFn draws the sample, and auditFn looks for partners in a split.
+type (
+	auditPlanFn struct{ stepFn[auditing.Audit] }
+	auditFn     struct{ taskFn[auditing.Audit] }
+)

@@ -15,10 +15,8 @@ import (
 // many cores there are. So a DoFn that embeds a bundle only begins a task when it gets its element. At the end of the
 // bundle it waits for all tasks and emits their outcomes, in the order of the elements.
 type bundle struct {
-	// Stage is the stage of the tasks.
 	Stage work.Stage
-	// Runs says where the tasks write.
-	Runs work.Runs
+	Runs  work.Runs
 	// Lanes is the number of tasks of the bundle that a process works on at a time, at least 1. It changes no result.
 	Lanes int
 
@@ -30,7 +28,6 @@ type bundle struct {
 	held    sync.Map // values that the tasks share
 }
 
-// begun is a task of a bundle, which may have ended.
 type begun struct {
 	outcome  work.Outcome
 	figures  work.Figures
@@ -41,16 +38,13 @@ type begun struct {
 // embeds it. Beam encodes a DoFn by the name of its type, and of two DoFns of one type the local runner would keep the
 // metrics of the first only.
 type taskFn[W any] struct {
-	// Work is what each task does.
 	Work W
 
 	bundle
 }
 
-// worker is the work of a DoFn. If it has a method Setup() error, that is called before the first task.
-//
-// It is not left to a Setup of the DoFn, which a runner may call before any stage has begun. In a pipeline of somebody
-// else the list of inputs is written by an earlier stage.
+// worker is the work of a DoFn. If it has a method Setup() error, that is called before the first task, and not in a
+// Setup of the DoFn: in a pipeline of somebody else an earlier stage writes the list of inputs.
 type worker interface {
 	Task(ctx context.Context, t work.Task, w *work.TaskContext) error
 }
@@ -145,9 +139,9 @@ func (b *bundle) FinishBundle(ctx context.Context, emit func([]byte)) error {
 	}
 	for _, t := range all {
 		if t.recalled {
-			meters[b.Stage].recalled.Inc(ctx, 1)
+			countRecalled(ctx, b.Stage)
 		} else {
-			meters[b.Stage].count(ctx, t.figures)
+			count(ctx, b.Stage, t.figures)
 		}
 		element, err := t.outcome.Encode()
 		if err != nil {

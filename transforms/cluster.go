@@ -17,11 +17,9 @@ import (
 )
 
 // Cluster joins the verified edges to connected components, orders the components by their first documents and cuts
-// that order into output shards. It sends the edges and documents of each component to its shard.
-//
-// It takes the outcomes of several stages, PCollection<[]byte> each: Fingerprint; Group, whose edges join identical
-// documents; and, where the job has them, Score, Gather, Audit and Source. The run files of Gather may go then. It
-// returns one of outcomes with members and edges by output shard.
+// that order into output shards. It takes the outcomes of Fingerprint; of Group, whose edges join identical documents;
+// and, where the job has them, of Score, Gather, Audit and Source: PCollection<[]byte> each. The run files of Gather
+// may go then. It returns one of outcomes with members and edges by output shard.
 func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollection {
 	at, label := job.stage(s, work.Cluster), job.stage(s, work.Cluster).part("label")
 	ranges := job.JoinRanges
@@ -45,7 +43,6 @@ func Cluster(s beam.Scope, job *Job, outcomes ...beam.PCollection) beam.PCollect
 		plan(label, &labelFn{newStep(label, labelling)}, outcomes...))
 }
 
-// labelRanges labels the components of a large job by ranges of document order.
 func labelRanges(at stage, outcomes ...beam.PCollection) beam.PCollection {
 	job, ranges, step := at.job, at.job.ranges(), at.part("unite")
 	delivery := union.SpreadingDelivery(records.EdgeNodes, job.JoinRanges, clusters.WithoutEdges...)
@@ -89,13 +86,10 @@ func (u *uniting) Plan(ctx context.Context, p *work.Planning) error {
 	return u.Uniting.Plan(ctx, p)
 }
 
-// clusterFn sends edges or documents to their output shards: the edges of a part, or the documents of a split that are
-// in clusters.
-type clusterFn struct{ taskFn[clusters.Sending] }
-
-// labelFn finds the components of the similarity graph and makes the tasks that send their documents and edges to the
-// output shards.
-type labelFn struct{ stepFn[labelling] }
+type (
+	clusterFn struct{ taskFn[clusters.Sending] }
+	labelFn   struct{ stepFn[labelling] }
+)
 
 // labelling is the work of labelFn. The audit sees which pairs the graph has joined.
 type labelling struct {
@@ -106,7 +100,6 @@ type labelling struct {
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the layout of the inputs.
 func (l *labelling) Setup() error {
 	return errors.Join(l.Labelling.Setup(), l.layout.Read(string(l.Inputs)))
 }

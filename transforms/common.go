@@ -45,19 +45,12 @@ func init() {
 		&frequentFn{})
 }
 
-// These write which document has which shingle.
 type (
-	seeFn          struct{ taskFn[common.Seeing] }
-	seeAgainFn     struct{ taskFn[common.Seeing] }
-	seeSequencesFn struct{ taskFn[common.Seeing] }
-)
-
-// These find the frequent shingles of a range of hashes.
-type (
+	seeFn            struct{ taskFn[common.Seeing] }
+	seeAgainFn       struct{ taskFn[common.Seeing] }
+	seeSequencesFn   struct{ taskFn[common.Seeing] }
 	countSeenFn      struct{ taskFn[common.Counting] }
 	countAgainFn     struct{ taskFn[common.Counting] }
 	countSequencesFn struct{ taskFn[common.Counting] }
+	frequentFn       struct{ stepFn[common.Listing] }
 )
-
-// frequentFn lists the frequent shingles and makes the tasks of the second round.
-type frequentFn struct{ stepFn[common.Listing] }

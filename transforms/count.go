@@ -18,7 +18,6 @@ func Count(s beam.Scope, job *Job, spread beam.PCollection) beam.PCollection {
 
 func init() { declare(&countFn{}) }
 
-// countFn counts the shingles of some ranges.
 type countFn struct{ taskFn[counting] }
 
 type counting struct{}

@@ -10,8 +10,6 @@
 package transforms
 
 import (
-	"slices"
-
 	"mirrorbeam.dev/internal/fingerprint/common"
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/mirrors"
@@ -65,13 +63,8 @@ type Job struct {
 	Layout output.Layout
 	// SketchHashes is how many hashes a row of sketches lists, or fewer if the set has no more.
 	SketchHashes int
-	// IsStripped says that common shingles are taken out of the documents.
-	IsStripped bool
-	// Trimming says which passages are cut, if any are. PassageRanges is the number of ranges of their hashes, and
-	// HeldPassages how many of them a task holds.
-	Trimming      trim.Rule
-	PassageRanges int
-	HeldPassages  int
+	// Trimming says which passages are cut, if any are, and how they are found.
+	Trimming trim.Trimming
 	// Sites says what makes sites mirrors, if the job is about sites.
 	Sites mirrors.Judging
 
@@ -80,27 +73,12 @@ type Job struct {
 	scorer methods.Scorer
 }
 
-// IsOrdered reports whether keys depend on an order of all shingles, which [Count] makes.
-func (j *Job) IsOrdered() bool { return j.method.Ordered }
-
 // HasSources reports whether sources are values of a field, which [Source] counts.
 func (j *Job) HasSources() bool { return j.Fingerprinting.Kept.SourceField != "" }
-
-// HasTrims reports whether passages that stand elsewhere are cut.
-func (j *Job) HasTrims() bool {
-	return slices.Contains(j.Rows.Emit, output.Trimmed) || slices.Contains(j.Rows.Emit, output.Passages)
-}
 
 // whole makes the tasks of a step that reads whole sets.
 func (j *Job) whole(step int) work.Delivery { return common.WholeDelivery(step, true) }
 
-// HasPages reports whether documents are pages of sites.
-func (j *Job) HasPages() bool { return j.Fingerprinting.Kept.Pages.Rule != "" }
-
-// siteResults says which rows about sites are wanted.
 func (j *Job) siteResults() mirrors.Results {
 	return mirrors.Results{Files: j.Rows.Files, Emit: j.Rows.Emit}
 }
-
-// IsScored reports whether a stage of its own scores the pairs. Otherwise they are scored as soon as they meet.
-func (j *Job) IsScored() bool { return j.scorer.Reads != methods.Nothing }

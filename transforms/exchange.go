@@ -11,8 +11,7 @@ import (
 
 var doFns []any
 
-// declare makes DoFns known to Beam, which asks for that in every process. A file declares its DoFns next to their
-// types.
+// declare makes DoFns known to Beam, in every process. A file declares its DoFns next to their types.
 func declare(fns ...any) {
 	for _, fn := range fns {
 		beam.RegisterDoFn(fn)
@@ -27,11 +26,9 @@ func init() {
 	register.Iter1[[]byte]()
 }
 
-// exchange turns the outcomes of the tasks of some stages into the tasks of the next stage. Each shard that was written
-// to becomes a task, with the pieces of all run files for it. The number of elements is the sum of splits and shards,
-// never their product.
-//
-// It takes PCollection<[]byte> of outcomes and returns PCollection<[]byte> of tasks.
+// exchange turns outcomes of the tasks of some stages, PCollection<[]byte> each, into the tasks of the next stage. Each
+// shard that was written to becomes a task, with the pieces of all run files for it. The number of elements is the sum
+// of splits and shards, never their product.
 func exchange(s stage, d work.Delivery, outcomes ...beam.PCollection) beam.PCollection {
 	s = s.part("exchange")
 	return beam.ParDo(s.Scope, &exchangeFn{Delivery: d, planner: s.planner()}, together(s, outcomes...))

@@ -7,8 +7,7 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Fingerprint reads the documents of the splits and writes their sketch blocks
-// and the rejects: PCollection<[]byte> of tasks to one of outcomes.
+// Fingerprint reads the documents of the splits and writes their sketch blocks and the rejects.
 func Fingerprint(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Fingerprint)
 	fingerprinting := job.Fingerprinting

@@ -9,11 +9,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Gather brings each candidate pair and the sets of its documents to one place; see
-// [gathering].
-//
-// It takes the outcomes of Group and Fingerprint, PCollection<[]byte> each, and
-// returns one of outcomes with the pairs and sets by place.
+// Gather brings each candidate pair and the sets of its documents to one place; see [gathering]. It takes the outcomes
+// of Group and Fingerprint, PCollection<[]byte> each, and returns one of outcomes with the pairs and sets by place.
 func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Gather)
 	place, pairs, sets := at.part("place"), at.part("pairs"), at.part("sets")
@@ -36,7 +33,6 @@ func Gather(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCo
 	return beam.Flatten(at.Scope, placed, sent, sideBySide(sets, &gatherSetsFn{newTasks(sets, sending)}, tasks))
 }
 
-// placeRanges places the components of a large job by ranges of document order.
 func placeRanges(at stage, grouped, sketches beam.PCollection) beam.PCollection {
 	job, ranges, step := at.job, at.job.ranges(), at.part("unite")
 	uniting := gathering.Uniting{
@@ -61,13 +57,16 @@ func init() {
 		&gatherFn{}, &gatherSetsFn{}, &gatherHotGroupsFn{})
 }
 
-// placeFn emits the tasks that send pairs, and an outcome that names the places.
-type placeFn struct {
-	tellingFn[gathering.Components]
-}
-
-// joinFn emits the tasks that send the sets of hot groups, and an outcome that names the hot groups.
-type joinFn struct{ tellingFn[gathering.HotGroups] }
+// placeFn and joinFn emit the tasks that send pairs, or the sets of hot groups, and an outcome that names the places.
+type (
+	placeFn struct {
+		tellingFn[gathering.Components]
+	}
+	joinFn            struct{ tellingFn[gathering.HotGroups] }
+	gatherFn          struct{ taskFn[gathering.Sending] }
+	gatherSetsFn      struct{ taskFn[gathering.Sending] }
+	gatherHotGroupsFn struct{ taskFn[gathering.Sending] }
+)
 
 // These place components by ranges; see [unite].
 type (
@@ -76,11 +75,4 @@ type (
 	uniteNodesFn  struct{ stepFn[gathering.Uniting] }
 	moveNodesFn   struct{ taskFn[union.Moving] }
 	placeRangeFn  struct{ taskFn[gathering.PlacingRange] }
-)
-
-// gatherFn sends pairs to their places, gatherSetsFn the sets of these pairs, and gatherHotGroupsFn the sets of hot groups.
-type (
-	gatherFn          struct{ taskFn[gathering.Sending] }
-	gatherSetsFn      struct{ taskFn[gathering.Sending] }
-	gatherHotGroupsFn struct{ taskFn[gathering.Sending] }
 )

@@ -12,13 +12,10 @@ import (
 )
 
 // Group brings the documents of a key together. It finds the candidate pairs, which form a part of the candidate graph
-// for each shard; the stars of identical documents; and the documents that share an id.
-//
-// An oversized group, a group of very many pairs, waits until all oversized groups are known, if the method has any. The corpus sets a bound
-// on pairs: oversized groups are compared within it, the smallest first. Larger groups are dense. The documents of dense groups
-// may be gathered in hot groups, and scored there.
-//
-// It takes the outcomes of Key and Fingerprint, PCollection<[]byte> each, and returns one of outcomes.
+// for each shard; the stars of identical documents; and the documents that share an id. An oversized group waits until
+// all of them are known, if the method has any. The corpus bounds the pairs of oversized groups that are compared, the
+// smallest groups first. Documents of larger, dense groups may be scored in hot groups. It takes the outcomes of Key
+// and Fingerprint, PCollection<[]byte> each, and returns one of outcomes.
 func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollection {
 	at, method := job.stage(s, work.Group), job.method
 	grouping := methods.Grouping{Method: job.Method, Parameters: job.Parameters}
@@ -74,17 +71,10 @@ func hotGroups(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.
 
 func init() { declare(&groupFn{}, &groupOversizedFn{}, &knownFn{}, &keptFn{}, &oversizedFn{}) }
 
-// groupFn goes through the groups of a shard, and groupOversizedFn through its oversized groups.
 type (
 	groupFn          struct{ taskFn[methods.Grouping] }
 	groupOversizedFn struct{ taskFn[methods.Grouping] }
+	knownFn          struct{ taskFn[cached.Pairs] }
+	keptFn           struct{ taskFn[cached.Passages] }
+	oversizedFn      struct{ stepFn[groups.OversizedGroups] }
 )
-
-// knownFn writes the edges that the last run has found.
-type knownFn struct{ taskFn[cached.Pairs] }
-
-// keptFn writes the pairs with passages in common that the last run has found.
-type keptFn struct{ taskFn[cached.Passages] }
-
-// oversizedFn decides which oversized groups are compared and makes the tasks that compare them.
-type oversizedFn struct{ stepFn[groups.OversizedGroups] }

@@ -7,9 +7,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Key spreads the keys of all documents over shards: it takes the outcomes of Fingerprint
-// and, if the method needs an order of shingles, of Spread and Count, PCollection<[]byte>
-// each, and returns one of outcomes with key runs.
+// Key spreads the keys of all documents over shards: it takes the outcomes of Fingerprint and, for an order of
+// shingles, of Spread and Count, PCollection<[]byte> each, and returns one of outcomes with key runs.
 func Key(s beam.Scope, job *Job, sketches beam.PCollection, counts ...beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Key)
 	var tasks beam.PCollection
@@ -27,5 +26,4 @@ func init() { declare(&orderFn{}, &keyFn{}) }
 
 type orderFn struct{ stepFn[methods.Ordering] }
 
-// keyFn makes the keys of the documents of a split.
 type keyFn struct{ taskFn[methods.Keying] }

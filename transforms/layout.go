@@ -1,21 +1,25 @@
 package transforms
 
 import (
+	"slices"
+
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/schema/output"
 )
 
 // LayOut lays out the graph of the job, from the input to the results.
 func LayOut(s beam.Scope, job *Job) { layOut(s, job, Read(s, job)) }
 
-// layOut lays out the graph from the tasks that read the splits: PCollection<[]byte>. It returns the outcomes of the
-// tasks that write rows.
+// layOut lays out the graph from the tasks that read the splits. It returns the outcomes that name rows.
 func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	sketches := Fingerprint(s, job, splits)
 	if !job.Common.IsOff() {
 		sketches = Strip(s, job, sketches)
 	}
 	var trims []beam.PCollection
-	if job.HasTrims() {
+	if slices.Contains(job.Rows.Emit, output.Trimmed) || slices.Contains(job.Rows.Emit, output.Passages) {
 		trims = Trim(s, job, sketches)
 	}
 	pruned := sketches
@@ -23,7 +27,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 		pruned = Prune(s, job, sketches)
 	}
 	var counts []beam.PCollection
-	if job.IsOrdered() {
+	if job.method.Ordered { // keys depend on an order of all shingles
 		spread := Spread(s, job, pruned)
 		counts = append(counts, spread, Count(s, job, spread))
 	}
@@ -33,12 +37,12 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 	if job.HasSources() {
 		outcomes = append(outcomes, Source(s, job, sketches))
 	}
-	if !job.IsScored() {
+	if job.scorer.Reads == methods.Nothing { // pairs are scored as soon as they meet
 		clusters := Cluster(s, job, append(outcomes, pruned, groups)...)
 		return Write(s, job, clusters, sketches, groups, trims, sites(s, job, sketches, clusters)...)
 	}
 	scored := pruned
-	if job.IsStripped {
+	if !job.Common.IsOff() {
 		scored = sketches // which have the common shingles apart
 	}
 	gathered := Gather(s, job, groups, scored)
@@ -57,7 +61,7 @@ func layOut(s beam.Scope, job *Job, splits beam.PCollection) beam.PCollection {
 
 // sites lays out what finds mirrors among sites, and writes it, if the job is about sites. It returns the outcomes.
 func sites(s beam.Scope, job *Job, sketches, clusters beam.PCollection) []beam.PCollection {
-	if !job.HasPages() {
+	if job.Fingerprinting.Kept.Pages.Rule == "" {
 		return nil
 	}
 	sums := Site(s, job, clusters)

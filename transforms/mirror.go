@@ -7,9 +7,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Mirror finds the pairs of sites that have much in common and their groups, and writes their rows: PCollection<[]byte>
-// of fingerprint and site outcomes to two of outcomes, with all sites by output shard, and with the groups of some of
-// them.
+// Mirror finds the pairs of sites that have much in common and their groups, and writes their rows. It takes
+// fingerprint and site outcomes, and returns outcomes with all sites by output shard, and with the groups of some.
 func Mirror(s beam.Scope, job *Job, sketches, sums beam.PCollection) (sites, groups beam.PCollection) {
 	at := job.stage(s, work.Mirror)
 	totalling := mirrors.Totalling{Limits: job.Sites.Limits}
@@ -23,11 +22,19 @@ func Mirror(s beam.Scope, job *Job, sketches, sums beam.PCollection) (sites, gro
 			exchange(at.part("group"), grouping.Delivery(), pairs, sketches))
 }
 
-func init() { declare(&totalFn{}, &pairFn{}, &mirrorFn{}) }
+// WriteSites writes the rows of all sites: PCollection<[]byte> of the outcomes of Mirror to one of outcomes with the
+// files. The outcomes of Fingerprint only say how many documents there are.
+func WriteSites(s beam.Scope, job *Job, sketches, sites, groups beam.PCollection) beam.PCollection {
+	at := job.stage(s, work.Write).part("sites")
+	rows := mirrors.SiteRows{Judging: job.Sites, Results: job.siteResults()}
+	return sideBySide(at, &sitesFn{newTasks(at, rows)}, exchange(at, rows.Delivery(), sites, groups, sketches))
+}
 
-// totalFn adds up the sums of the sites in a range of hashes.
-type totalFn struct{ taskFn[mirrors.Totalling] }
+func init() { declare(&totalFn{}, &pairFn{}, &mirrorFn{}, &sitesFn{}) }
 
-type pairFn struct{ taskFn[mirrors.Pairing] }
-
-type mirrorFn struct{ taskFn[mirrors.Grouping] }
+type (
+	totalFn  struct{ taskFn[mirrors.Totalling] }
+	pairFn   struct{ taskFn[mirrors.Pairing] }
+	mirrorFn struct{ taskFn[mirrors.Grouping] }
+	sitesFn  struct{ taskFn[mirrors.SiteRows] }
+)

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam.dev/internal/pairs/groups"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/pairs/scoring"
+	"mirrorbeam.dev/internal/passages/trim"
 	"mirrorbeam.dev/internal/result/write"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/storage"
@@ -23,7 +24,6 @@ import (
 
 // Extent holds what the stages need to know of the inputs of a job, in addition to its configuration.
 type Extent struct {
-	// Scheme is the scheme of MinHash keys.
 	Scheme lshbands.Scheme
 	// Bytes is about how many bytes of text there are. Splits is the number of splits into which they are cut.
 	Bytes  int64
@@ -95,8 +95,8 @@ func resolve(config *job.Config, e Extent) *resolved {
 func NewJob(config *job.Config, e Extent) *Job {
 	r := resolve(config, e)
 	fingerprinting := r.fingerprinting()
-	isWhole, isStripped := r.comparesWhole(fingerprinting.Kept), !r.common.IsOff()
-	if isWhole && !isStripped && config.State != "" {
+	isWhole := r.comparesWhole(fingerprinting.Kept)
+	if isWhole && r.common.IsOff() && config.State != "" {
 		fingerprinting.HeadThreshold = config.Threshold
 	}
 	keepsPairs := incremental.KeepsPassages(config)
@@ -128,13 +128,16 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Rows:           r.rows(keepsPairs),
 		Layout:         config.Layout,
 		SketchHashes:   config.BottomK(),
-		IsStripped:     isStripped,
-		Trimming:       config.TrimRule(),
-		PassageRanges:  r.sizing.Shards,
-		HeldPassages:   max(int(r.sizing.PlaceBytes/passageBytes), 1),
-		Sites:          mirrors.Judging{Limits: config.Limits()},
-		method:         r.method,
-		scorer:         r.scorer,
+		Trimming: trim.Trimming{
+			Rule:      config.TrimRule(),
+			Sketching: fingerprinting.Sketching,
+			Ranges:    r.sizing.Shards,
+			Held:      max(int(r.sizing.PlaceBytes/passageBytes), 1),
+			ByFile:    config.SourceField == "",
+		},
+		Sites:  mirrors.Judging{Limits: config.Limits()},
+		method: r.method,
+		scorer: r.scorer,
 	}
 }
 
@@ -143,7 +146,7 @@ func (j *Job) In(temp, partial string) *Job {
 	inputs, results := work.Path(InputsPath(temp)), work.Path(partial)
 	j.Runs.Folder, j.Inputs = work.Path(temp), inputs
 	j.Parameters.Inputs, j.Fingerprinting.Inputs, j.Stripping.Inputs = inputs, inputs, inputs
-	j.Rows.Inputs, j.Sites.Inputs = inputs, inputs
+	j.Rows.Inputs, j.Sites.Inputs, j.Trimming.Inputs = inputs, inputs, inputs
 	j.Rows.Partial = results
 	return j
 }
@@ -168,7 +171,6 @@ func (r *resolved) runs() work.Runs {
 	return runs
 }
 
-// rows says which rows are written, and how.
 func (r *resolved) rows(keepsPairs bool) write.Rows {
 	return write.Rows{
 		Files: write.Files{Format: r.OutputFormat, HaveURLs: r.HaveURLs},
@@ -184,7 +186,6 @@ func (r *resolved) rows(keepsPairs bool) write.Rows {
 	}
 }
 
-// similarity returns what makes two sets alike.
 func (r *resolved) similarity() scoring.Similarity {
 	s := scoring.Similarity{Threshold: r.Threshold, AcceptsAll: r.scorer.AcceptsAll}
 	if !r.scorer.IsExact {
@@ -214,7 +215,6 @@ func (r *resolved) fingerprinting() documents.Fingerprinting {
 	return f
 }
 
-// stripping returns how a job takes common shingles out of documents.
 func (r *resolved) stripping() common.Stripping {
 	s := common.Stripping{
 		Kept:        r.kept(),

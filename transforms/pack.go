@@ -19,9 +19,8 @@ func init() {
 	register.Emitter1[Reject]()
 }
 
-// pack writes documents to files in the order of their ids and makes these files the inputs of a job:
-// PCollection<Document> to one of the tasks that read the splits, PCollection<[]byte>, and to the documents that cannot
-// be compared, PCollection<Reject>.
+// pack writes documents to files in the order of their ids and makes these files the inputs of a job. It returns the
+// tasks that read the splits, and the documents that cannot be compared.
 func pack(s beam.Scope, job *Job, documents beam.PCollection, list packing.Listing) (splits, rejects beam.PCollection) {
 	at := job.stage(s, work.Pack)
 	cut, divide, arrange, join := at.part("range"), at.part("divide"), at.part("arrange"), at.part("list")
@@ -59,7 +58,6 @@ func (f *packFn) ProcessElement(_ context.Context, d Document, _ func([]byte), r
 	return faultOf("pack", f.Work.Add(d.ID, d.Text))
 }
 
-// FinishBundle emits the outcome of the bundle.
 func (f *packFn) FinishBundle(ctx context.Context, emit func([]byte), _ func(Reject)) error {
 	o, figures, err := f.Work.Close()
 	if err != nil {
@@ -69,7 +67,7 @@ func (f *packFn) FinishBundle(ctx context.Context, emit func([]byte), _ func(Rej
 	if o.Run == "" {
 		return nil
 	}
-	meters[work.Pack].count(ctx, figures)
+	count(ctx, work.Pack, figures)
 	element, err := o.Encode()
 	if err == nil {
 		emit(element)
@@ -80,26 +78,22 @@ func (f *packFn) FinishBundle(ctx context.Context, emit func([]byte), _ func(Rej
 // Teardown drops the run file of a bundle that failed.
 func (f *packFn) Teardown() { f.Work.Abort() }
 
-type rangeFn struct{ stepFn[packing.Ranging] }
-
-// divideFn sends the documents of some bundles to the ranges of their ids.
-type divideFn struct{ taskFn[packing.Dividing] }
-
-type arrangeFn struct{ taskFn[packing.Arranging] }
-
-// listFn makes the files the inputs of a job.
-type listFn struct{ stepFn[packing.Listing] }
+type (
+	rangeFn   struct{ stepFn[packing.Ranging] }
+	divideFn  struct{ taskFn[packing.Dividing] }
+	arrangeFn struct{ taskFn[packing.Arranging] }
+	listFn    struct{ stepFn[packing.Listing] }
+)
 
 // unpackRejectsFn emits the documents that share their id with another one.
 type unpackRejectsFn struct {
-	// Folder is the folder of the files.
 	Folder work.Path
 }
 
 func (f *unpackRejectsFn) ProcessElement(ctx context.Context, element []byte, emit func(Reject)) error {
 	o, err := work.DecodeOutcome(element)
-	return faultOf("unpack", errors.Join(err, packing.EachRejected(ctx, f.Folder, o, func(r packing.Rejected) {
-		emit(Reject{r.ID, r.Reason})
+	return faultOf("unpack", errors.Join(err, packing.EachRow(ctx, f.Folder, o, packing.Repeated, func(r packing.Rejected) {
+		emit(Reject{quoting.Original(r.ID), r.Reason})
 	})))
 }
 
@@ -108,15 +102,13 @@ func init() {
 	register.Emitter1[Pair]()
 }
 
-// unpack reads the rows of a job back: PCollection<[]byte> of the outcomes that name them to PCollection<Member> and
-// PCollection<Pair>.
+// unpack reads the rows of a job back, from the outcomes that name them: PCollection<Member> and PCollection<Pair>.
 func unpack(s beam.Scope, job *Job, written beam.PCollection) (members, pairs beam.PCollection) {
 	s = s.Scope(string(work.Unpack))
 	return beam.ParDo2(s, &unpackFn{Folder: job.Runs.Folder}, beam.Reshuffle(s, written))
 }
 
 type unpackFn struct {
-	// Folder is the folder of the rows.
 	Folder work.Path
 }
 

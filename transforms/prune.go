@@ -7,27 +7,22 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Prune leaves out the documents of unchanged files that can be in no pair; see [pruning]. Only a scheduled job that
-// knows the pairs of its last run has this stage.
-//
-// It takes the outcomes of Fingerprint, PCollection<[]byte>, and returns outcomes with the sketch blocks of the other
-// documents.
+// Prune leaves out the documents of unchanged files that can be in no pair; see [pruning]. Only an incremental run that
+// knows the pairs of its last run has this stage. It takes the outcomes of Fingerprint, PCollection<[]byte>, and
+// returns outcomes with the sketch blocks of the other documents.
 func Prune(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Prune)
 	filter := at.part("filter")
-	step := &filterFn{tellingFn[pruning.Planning]{newStep(filter, pruning.Planning{
+	of := pruning.Pruning{
 		Method:      job.Method,
 		Parameters:  job.Parameters,
 		AuditSample: job.auditSample(),
-		IsStripped:  job.IsStripped,
-	})}}
-	tasks, counts := beam.ParDo2(filter.Scope, step, together(filter, sketches))
-	pruned := sideBySide(at, &pruneFn{newTasks(at, pruning.Pruning{
-		Method:      job.Method,
-		Parameters:  job.Parameters,
-		AuditSample: job.auditSample(),
+		IsStripped:  !job.Common.IsOff(),
 		Seed:        job.Fingerprinting.Options.Measure.Seed,
-	})}, tasks)
+	}
+	tasks, counts := beam.ParDo2(filter.Scope, &filterFn{tellingFn[pruning.Pruning]{newStep(filter, of)}},
+		together(filter, sketches))
+	pruned := sideBySide(at, &pruneFn{newTasks(at, of)}, tasks)
 	return beam.Flatten(at.Scope, counts, pruned)
 }
 
@@ -35,8 +30,7 @@ func init() { declare(&filterFn{}, &pruneFn{}) }
 
 // filterFn makes a filter of what is new, and the tasks that use it. Its outcome has the counts of the corpus.
 type filterFn struct {
-	tellingFn[pruning.Planning]
+	tellingFn[pruning.Pruning]
 }
 
-// pruneFn leaves documents of a split out.
 type pruneFn struct{ taskFn[pruning.Pruning] }

@@ -10,10 +10,9 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Score computes the similarity of the pairs of each place and keeps the pairs at or above the threshold as edges:
-// PCollection<[]byte> of gather outcomes to one of outcomes with edges. It numbers its parts of the similarity graph
-// from the edges of Group on, which joins identical documents. If the job asks how rare passages are, it counts the
-// shingles of the outcomes of Fingerprint.
+// Score computes the similarity of the pairs of each place and keeps pairs at or above the threshold as edges. It takes
+// gather outcomes, PCollection<[]byte>, and returns outcomes with edges, whose parts have numbers above the parts of
+// Group. The outcomes of Fingerprint say how rare passages are, if the job asks that.
 func Score(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Score)
 	var tasks beam.PCollection
@@ -43,12 +42,9 @@ func Score(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCo
 
 func init() { declare(&weighFn{}, &scoreFn{}, &passagesFn{}, &hotGroupFn{}) }
 
-// weighFn lists the shingles that are not rare, and makes the tasks that score.
-type weighFn struct{ stepFn[common.Weighing] }
-
-type scoreFn struct{ taskFn[scoring.Sets] }
-
-// passagesFn finds the passages that the pairs of a place have in common.
-type passagesFn struct{ taskFn[scoring.Passages] }
-
-type hotGroupFn struct{ taskFn[scoring.HotGroups] }
+type (
+	weighFn    struct{ stepFn[common.Weighing] }
+	scoreFn    struct{ taskFn[scoring.Sets] }
+	passagesFn struct{ taskFn[scoring.Passages] }
+	hotGroupFn struct{ taskFn[scoring.HotGroups] }
+)

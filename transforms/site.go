@@ -18,5 +18,4 @@ func Site(s beam.Scope, job *Job, clusters beam.PCollection) beam.PCollection {
 
 func init() { declare(&siteFn{}) }
 
-// siteFn sums up the clusters of an output shard.
 type siteFn struct{ taskFn[mirrors.Summing] }

@@ -17,7 +17,6 @@ func Source(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection 
 
 func init() { declare(&sourceFn{}) }
 
-// sourceFn counts the documents of the values of a range of hashes.
 type sourceFn struct {
 	taskFn[clusters.SourceCounting]
 }

@@ -23,7 +23,6 @@ type spreadPlanFn struct {
 	stepFn[methods.SpreadPlanning]
 }
 
-// spreadFn writes the shingles of a split by ranges of hashes.
 type spreadFn struct{ taskFn[spreading] }
 
 type spreading struct{}

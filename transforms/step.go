@@ -17,7 +17,6 @@ import (
 // stepFn is a DoFn that makes tasks of the outcomes of all earlier tasks, as its work W says. Each use of it in the
 // graph has a type of its own that embeds it, for the reason of [taskFn].
 type stepFn[W any] struct {
-	// Work is what the step does.
 	Work W
 
 	planner
@@ -35,7 +34,6 @@ func newStep[W any, P interface {
 	return stepFn[W]{w, s.planner()}
 }
 
-// ProcessElement does the step and emits the tasks.
 func (f *stepFn[W]) ProcessElement(ctx context.Context, _ int64, elements func(*[]byte) bool, emit func([]byte)) error {
 	_, err := f.plan(ctx, elements, emit, any(&f.Work).(planning))
 	return err
@@ -61,10 +59,8 @@ func (f *tellingFn[W]) ProcessElement(ctx context.Context, _ int64, elements fun
 
 // planner holds what is common to DoFns of steps that see the outcomes of all earlier tasks.
 type planner struct {
-	// Stage is the stage of the tasks that the step makes.
 	Stage work.Stage
-	// Runs says where the step writes.
-	Runs work.Runs
+	Runs  work.Runs
 	// Name tells the step from all others of the job.
 	Name string
 }
@@ -107,9 +103,9 @@ func (f *planner) plan(ctx context.Context, elements func(*[]byte) bool, emit fu
 		return done.Outcome, faultOf(string(f.Stage), err)
 	}
 	if recalled {
-		meters[f.Stage].recalled.Inc(ctx, 1)
+		countRecalled(ctx, f.Stage)
 	} else {
-		meters[f.Stage].count(ctx, figures)
+		count(ctx, f.Stage, figures)
 	}
 	f.Runs.Ended(f.Stage, figures)
 	f.emit(ctx, done, emit)
@@ -129,7 +125,6 @@ func (f *planner) read(elements func(*[]byte) bool) (
 	return outcomes, counts, given, err
 }
 
-// emit emits the tasks that a step has made.
 func (f *planner) emit(ctx context.Context, done work.Done, emit func([]byte)) {
 	expect(ctx, f.Runs, f.Stage, len(done.Tasks))
 	for _, element := range done.Tasks {
@@ -137,8 +132,7 @@ func (f *planner) emit(ctx context.Context, done work.Done, emit func([]byte)) {
 	}
 }
 
-// once does a step or a task that is given elements, unless an earlier run has done it. A note of its outcome is under
-// its key.
+// once does a step or a task, unless an earlier run has done it. A note of its outcome is under its key.
 func once(ctx context.Context, runs work.Runs, key, name string, given [][]byte, do work.Attempt) (
 	done work.Done, figures work.Figures, recalled bool, err error,
 ) {
@@ -167,7 +161,6 @@ type stage struct {
 	job  *Job
 }
 
-// stage begins to lay out a stage.
 func (j *Job) stage(s beam.Scope, name work.Stage) stage {
 	return stage{s.Scope(string(name)), name, j}
 }
@@ -177,80 +170,37 @@ func (s stage) part(name string) stage {
 	return s
 }
 
-// meter holds the metrics of a stage.
-type meter struct {
-	tasks, records, bytes, cpuNS beam.Counter
-	pieces, read, written        beam.Counter
-	recalled                     beam.Counter // tasks that an earlier run had done
-	span, resident               beam.Distribution
-
-	requests                []beam.Counter // by the kinds of storage
-	received, sent, fetched beam.Counter   // bytes
-	answering               beam.Counter   // nanoseconds
-}
-
-// meters has the metrics of each stage.
-var meters = map[work.Stage]*meter{}
-
-func init() {
-	for _, name := range append([]work.Stage{work.Pack}, work.Stages...) {
-		meters[name] = newMeter(name)
-	}
-}
-
-func newMeter(name work.Stage) *meter {
-	m := &meter{
-		tasks:   beam.NewCounter(string(name), "tasks"),
-		records: beam.NewCounter(string(name), "records"),
-		bytes:   beam.NewCounter(string(name), "bytes"),
-		cpuNS:   beam.NewCounter(string(name), "cpu_ns"),
-		span:    beam.NewDistribution(string(name), "unix_ms"),
-
-		pieces:  beam.NewCounter(string(name), "pieces"),
-		read:    beam.NewCounter(string(name), "read_bytes"),
-		written: beam.NewCounter(string(name), "written_bytes"),
-
-		recalled: beam.NewCounter(string(name), "recalled"),
-		resident: beam.NewDistribution(string(name), "resident_bytes"),
-
-		received:  beam.NewCounter(string(name), work.ReceivedBytes),
-		sent:      beam.NewCounter(string(name), work.SentBytes),
-		fetched:   beam.NewCounter(string(name), work.FetchedBytes),
-		answering: beam.NewCounter(string(name), work.AnsweringNS),
-	}
-	for _, kind := range storage.Kinds() {
-		m.requests = append(m.requests, beam.NewCounter(string(name), work.RequestsMetric(kind)))
-	}
-	return m
-}
-
-// count adds the figures of a task to the metrics of the stage. Beam allows this only in the goroutine that it has
-// called.
-func (m *meter) count(ctx context.Context, f work.Figures) {
-	m.tasks.Inc(ctx, 1)
-	m.records.Inc(ctx, f.Records)
-	m.bytes.Inc(ctx, f.Bytes)
-	m.cpuNS.Inc(ctx, int64(f.CPU))
-	m.pieces.Inc(ctx, f.Pieces)
-	m.read.Inc(ctx, f.Read)
-	m.written.Inc(ctx, f.Written)
-	m.span.Update(ctx, f.Begun.UnixMilli())
-	m.span.Update(ctx, f.Ended.UnixMilli())
-	m.resident.Update(ctx, f.Resident)
+// count adds the figures of a task to the metrics of its stage, in the goroutine that Beam has called.
+func count(ctx context.Context, name work.Stage, f work.Figures) {
+	add := func(metric string, value int64) { beam.NewCounter(string(name), metric).Inc(ctx, value) }
+	add("tasks", 1)
+	add("records", f.Records)
+	add("bytes", f.Bytes)
+	add("cpu_ns", int64(f.CPU))
+	add("pieces", f.Pieces)
+	add("read_bytes", f.Read)
+	add("written_bytes", f.Written)
+	span := beam.NewDistribution(string(name), "unix_ms")
+	span.Update(ctx, f.Begun.UnixMilli())
+	span.Update(ctx, f.Ended.UnixMilli())
+	beam.NewDistribution(string(name), "resident_bytes").Update(ctx, f.Resident)
 	if f.Spent == (storage.Spent{}) {
 		return // as in a job without a bucket, whose metrics need not show it
 	}
 	for kind, requests := range f.Spent.Requests {
-		m.requests[kind].Inc(ctx, requests)
+		add(work.RequestsMetric(storage.Kind(kind)), requests)
 	}
-	m.received.Inc(ctx, f.Spent.ReadBytes)
-	m.sent.Inc(ctx, f.Spent.WrittenBytes)
-	m.fetched.Inc(ctx, f.Spent.FetchedBytes)
-	m.answering.Inc(ctx, int64(f.Spent.Answering))
+	add(work.ReceivedBytes, f.Spent.ReadBytes)
+	add(work.SentBytes, f.Spent.WrittenBytes)
+	add(work.FetchedBytes, f.Spent.FetchedBytes)
+	add(work.AnsweringNS, int64(f.Spent.Answering))
 }
 
-// expect notes that a stage will have a number of further tasks: for those who watch this process, and for those who
-// ask the runner for its metrics.
+func countRecalled(ctx context.Context, name work.Stage) {
+	beam.NewCounter(string(name), "recalled").Inc(ctx, 1)
+}
+
+// expect notes that a stage will have further tasks, for this process and for the metrics of the runner.
 func expect(ctx context.Context, runs work.Runs, name work.Stage, tasks int) {
 	runs.Expect(name, tasks)
 	if name != "" && tasks > 0 {

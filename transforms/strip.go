@@ -7,11 +7,9 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Strip takes the shingles that very many documents have out of all sketch blocks. If an earlier job has found
-// them, it does not count.
-//
-// It takes the outcomes of Fingerprint, PCollection<[]byte>, whose blocks are whole, and returns these with its own,
-// whose blocks are stripped.
+// Strip takes the shingles that very many documents have out of all sketch blocks. It counts them unless an earlier job
+// has. It takes the outcomes of Fingerprint, PCollection<[]byte>, whose blocks are whole, and returns these with its
+// own, whose blocks are stripped.
 func Strip(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	at := job.stage(s, work.Strip)
 	var tasks beam.PCollection

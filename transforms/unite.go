@@ -17,8 +17,7 @@ func (j *Job) finishing() union.Finishing {
 // step before move. Finish gets the components that begin in a range.
 type unionFns struct{ spread, link, unite, move, finish any }
 
-// unite joins the parts of a graph by many tasks. The delivery says which parts; the step sees all outcomes. It returns
-// the outcomes of the tasks that finish.
+// unite joins the parts of a graph by many tasks, and returns the outcomes of the tasks that finish.
 func unite(s stage, parts work.Delivery, fns unionFns, outcomes ...beam.PCollection) beam.PCollection {
 	spread, link, move, finish := s.part("spread"), s.part("link"), s.part("move"), s.part("finish")
 	nodes := sideBySide(spread, fns.spread, exchange(spread, parts, outcomes...))

@@ -7,7 +7,6 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
-	"mirrorbeam.dev/internal/mirrors"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/result/write"
@@ -19,11 +18,9 @@ import (
 var groupStages = []work.Stage{work.Group, work.Gather, work.Score}
 
 // Write decides which documents of each cluster are kept. It writes the output files, under temporary names, and a
-// result that lists them.
-//
-// It takes the outcomes of Cluster, Fingerprint and Group, PCollection<[]byte> each, and the outcomes of Trim, if any.
-// The outcomes of other stages only add to the counts. It returns one of the outcomes that name the files of clusters,
-// pairs, removed documents and rejects.
+// result that lists them. It takes the outcomes of Cluster, Fingerprint and Group, PCollection<[]byte> each, and of
+// Trim, if any. Outcomes of other stages only add to the counts. It returns the outcomes that name the files of
+// clusters, pairs, removed documents and rejects.
 func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, trims []beam.PCollection,
 	others ...beam.PCollection,
 ) beam.PCollection {
@@ -105,38 +102,21 @@ func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection
 }
 
 func init() {
-	declare(&writeFn{}, &uniqueFn{}, &annotatedFn{}, &trimmedFn{}, &cutRowsFn{}, &sketchesFn{}, &sitesFn{},
-		&finishFn{})
+	declare(&writeFn{}, &uniqueFn{}, &annotatedFn{}, &trimmedFn{}, &cutRowsFn{}, &sketchesFn{}, &finishFn{})
 }
-
-type writeFn struct{ taskFn[write.Rows] }
 
 // uniqueFn writes the kept records of the input files that start in a split, annotatedFn the annotated records, and
 // trimmedFn the records without passages that were cut.
 type (
+	writeFn     struct{ taskFn[write.Rows] }
 	uniqueFn    struct{ taskFn[write.Unique] }
 	annotatedFn struct{ taskFn[write.Unique] }
 	trimmedFn   struct{ taskFn[write.Unique] }
+	cutRowsFn   struct{ taskFn[write.Passages] }
+	sketchesFn  struct{ taskFn[write.Sketches] }
 )
 
-type cutRowsFn struct{ taskFn[write.Passages] }
-
-type sketchesFn struct{ taskFn[write.Sketches] }
-
-// WriteSites writes the rows of all sites: PCollection<[]byte> of the outcomes of Mirror to one of outcomes with the
-// files. The outcomes of Fingerprint only say how many documents there are.
-func WriteSites(s beam.Scope, job *Job, sketches, sites, groups beam.PCollection) beam.PCollection {
-	at := job.stage(s, work.Write).part("sites")
-	rows := mirrors.SiteRows{Judging: job.Sites, Results: job.siteResults()}
-	return sideBySide(at, &sitesFn{newTasks(at, rows)}, exchange(at, rows.Delivery(), sites, groups, sketches))
-}
-
-// sitesFn writes the rows of the sites of an output shard.
-type sitesFn struct{ taskFn[mirrors.SiteRows] }
-
-// finishFn sums up the outcomes of all stages.
 type finishFn struct {
-	// Folder is the job's own folder, which gets the result.
 	Folder work.Path
 	// ByValue says that sources are values of a field.
 	ByValue bool

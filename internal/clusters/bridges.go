@@ -26,8 +26,7 @@ func (c *component) class(i records.Number) records.Number {
 	return c.classes.of.At(i) - c.classes.of.At(c.first)
 }
 
-// hasGroup reports whether one of its edges joins a document of a hot group to a pivot, or one of its documents has pairs that are not
-// listed.
+// hasGroup reports whether the component has an edge of a hot group, or a document with pairs that are not listed.
 func (c *component) hasGroup() bool {
 	for i := c.edge; i < c.edgeEnd; i++ {
 		if c.edges.At(i).HotGroup() {

@@ -10,7 +10,6 @@ import (
 // forest is [graphs.Forest] for documents that may be too many to be held.
 type forest struct{ *numbers }
 
-// newForest returns n documents, each alone.
 func newForest(store *paged.Store, n int) forest {
 	f := forest{paged.New[records.Number, records.Number](store, n)}
 	for i := range records.Number(n) {
@@ -64,7 +63,6 @@ func newClasses(store *paged.Store, identical forest) classes {
 	return c
 }
 
-// len returns the number of classes.
 func (c *classes) len() records.Number { return records.Number(c.firsts.Len()) }
 
 // first returns the first document that is identical to a document.
@@ -91,7 +89,7 @@ func (s *Shard) sortEdges(each func(visit func(records.Edge[records.Number])) er
 				return
 			}
 			if s.duplicates.next == nil {
-				s.duplicates.next = newList[records.Number](s, s.end())
+				s.duplicates.next = listIn[records.Number](s.store, s.end())
 			}
 			s.duplicates.next.Set(e.B, marked)
 		})
@@ -125,7 +123,6 @@ func (s *Shard) isDuplicate(e records.Edge[records.Number]) bool {
 	return e.Score == s.duplicateScore(e.A)
 }
 
-// duplicateScore returns the score of the duplicates of a document.
 func (s *Shard) duplicateScore(first records.Number) records.Score {
 	if s.duplicates.score != (records.Score{}) {
 		return s.duplicates.score

@@ -28,13 +28,11 @@ func (s *Shard) choice(i records.Number) keep.Choice {
 	return s.choices.At(i)
 }
 
-// goes reports whether the decision removes a document.
 func (s *Shard) goes(i records.Number) bool { return s.choice(i).Kept != i }
 
-// Decide chooses the documents that are kept. Documents of the reference come before all others and are kept. Then come
-// the pivots of hot groups. A document that is like a pivot has been compared with few others: if the pivot were removed,
-// no kept document could stand for it. A rule may have other documents removed. A cluster may be large, so Decide asks stopped now and
-// then, if it is not nil, and ends with its error.
+// Decide chooses the documents that are kept: first the reference, then the pivots of hot groups. A document
+// that is like a pivot has been compared with few others: if the pivot were removed, no kept document could stand for
+// it. A rule may remove other documents. Decide asks stopped, unless it is nil, now and then, and ends with its error.
 func (s *Shard) Decide(rule keep.Rule, stopped func() error) error {
 	s.decision = decision{rule: rule}
 	if rule.Drop == keep.Reference {
@@ -76,7 +74,7 @@ func (s *Shard) choose(stopped func() error) error {
 	d := keep.Documents{
 		Store: store, Order: order, Classes: s.classes.of, Distinct: s.classes.len(), Sides: s.members.Sides(),
 	}
-	s.choices = newList[keep.Choice](s, s.end())
+	s.choices = listIn[keep.Choice](s.store, s.end())
 	keep.Choose(d, s.choices, s.edges.Len(), func(i int) (keep.Edge, bool) {
 		e, counts := s.rival(i)
 		return e, counts && asking.goesOn()
@@ -107,7 +105,7 @@ func (s *Shard) chooseForReference() {
 			best.Set(other, keep.Choice{Kept: first, Similarity: e.Similarity})
 		}
 	}
-	s.choices = newList[keep.Choice](s, s.end())
+	s.choices = listIn[keep.Choice](s.store, s.end())
 	for i := range s.end() {
 		choice := best.At(s.classes.of.At(i))
 		if choice.Kept == nobody {
@@ -120,7 +118,7 @@ func (s *Shard) chooseForReference() {
 // dropClusters removes all documents of the input that are in clusters. Each is assigned to the document that it is most like: of its
 // cluster, if that has one that a pair joins it to. Of equally similar ones the preferred one counts.
 func (s *Shard) dropClusters() {
-	like := newList[keep.Choice](s, s.end())
+	like := listIn[keep.Choice](s.store, s.end())
 	for i := range s.end() {
 		like.Set(i, keep.Choice{Kept: i})
 	}
@@ -218,12 +216,11 @@ func (a *asking) goesOn() bool {
 	return a.err == nil
 }
 
-// upTo returns the numbers from 0 to n-1.
-func upTo(store *paged.Store, n records.Number) *numbers { return newForest(store, int(n)).numbers }
-
 // sorted returns the numbers from 0 to n-1 in an order. It asks stopped now and then, if it is not nil, and ends with its error.
 func sorted(store *paged.Store, n records.Number, order func(a, b records.Number) int, stopped func() error) (*numbers, error) {
-	return paged.Sort(upTo(store, n), func(run []records.Number) error { return graphs.SortFunc(run, order, stopped) }, order)
+	return paged.Sort(newForest(store, int(n)).numbers, func(run []records.Number) error {
+		return graphs.SortFunc(run, order, stopped)
+	}, order)
 }
 
 // prefer orders documents by preference, the preferred one first.
@@ -251,7 +248,7 @@ func (s *Shard) hotGroupEdges(visit func(pivot, other records.Number)) {
 func (s *Shard) pivots() (leads *paged.List[records.Number, bool]) {
 	s.hotGroupEdges(func(pivot, _ records.Number) {
 		if leads == nil {
-			leads = newList[bool](s, s.classes.len())
+			leads = listIn[bool](s.store, s.classes.len())
 		}
 		leads.Set(pivot, true)
 	})
@@ -264,7 +261,7 @@ func (s *Shard) pivots() (leads *paged.List[records.Number, bool]) {
 // pivots, and some of these are removed. They have not counted classes whose pivot was removed in favour of a document of
 // another hot group.
 func (s *Shard) unchecked() (n int64) {
-	stays := newList[bool](s, s.classes.len()) // a document of the class is kept
+	stays := listIn[bool](s.store, s.classes.len()) // a document of the class is kept
 	for i := range s.end() {
 		if !s.goes(i) {
 			stays.Set(s.classes.of.At(i), true)
@@ -300,7 +297,7 @@ func (s *Shard) rival(i int) (e keep.Edge, counts bool) {
 
 // splitStars makes each kept document and those removed for it a cluster, known by the first of them.
 func (s *Shard) splitStars() {
-	star := newList[records.Number](s, s.end()) // the first document of the star of each document that stays, and 1
+	star := listIn[records.Number](s.store, s.end()) // plus 1: first document of the star of each kept one
 	for i := range s.end() {
 		kept := s.choice(i).Kept
 		if star.At(kept) == 0 {

@@ -34,7 +34,6 @@ func (s *Shard) addLargest(o *findings.Findings) {
 	o.Largest.Add(c)
 }
 
-// isNear reports whether a document is removed and not identical to the one that stays for it.
 func (s *Shard) isNear(i records.Number, choice keep.Choice) bool {
 	return choice.Kept != i && s.classes.of.At(i) != s.classes.of.At(choice.Kept)
 }
@@ -74,9 +73,8 @@ func (s *Shard) addNear(o *findings.Findings) {
 	}
 }
 
-// doubt finds clusters that may hold documents which are no near-duplicates. The shard must be decided. Least is the
-// least similarity of an edge, from 0 to 1. If clusters are whole components, it also looks for pairs that hold a
-// cluster together.
+// doubt finds clusters that may hold documents which are no near-duplicates, and pairs that hold a cluster together.
+// The shard must be decided. Least is the least similarity of an edge, from 0 to 1.
 func (s *Shard) doubt(o *findings.Findings, least float64) {
 	s.addLargest(o)
 	if s.IsDropped() {

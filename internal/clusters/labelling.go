@@ -28,7 +28,6 @@ type Labelling struct {
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the list of inputs.
 func (l *Labelling) Setup() error { return l.layout.Read(string(l.Inputs)) }
 
 // The steps of [Sending].
@@ -37,10 +36,9 @@ const (
 	membersStep
 )
 
-// Plan joins the edges of all runs to components, gives their documents positions and makes the tasks that send edges
-// and documents there. Without an edge there is no task. See, if not nil, sees each document and the first document of its component.
-//
-// The tasks that made the edges were the last to read the gathered sets, so the run files of these go.
+// Plan joins the edges of all runs to components and makes the tasks that send edges and documents to their positions.
+// Without an edge there is no task. See sees each document and the first document of its component. The run files of
+// the gathered sets go: the tasks that made the edges were the last to read them.
 func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) error {
 	p.Runs.ReleaseStage(p.Outcomes, work.Gather)
 	if l.ReleaseSets {
@@ -82,7 +80,16 @@ func (l *Labelling) label(p *work.Planning, see func(ref, first docref.Ref)) (st
 	edges := work.RunsBut(p.Outcomes, WithoutEdges...)
 	graph := work.GraphOf(edges, records.EdgeNodes, p, l.GraphBytes)
 	graph.IsUniform = true
-	of := &labeller{run: &p.Run, layout: &l.layout, figures: &p.Figures, see: seeing(see), order: order{shards: work.OutputShards(p.Counts)}}
+	of := &labeller{
+		run:     &p.Run,
+		layout:  &l.layout,
+		figures: &p.Figures,
+		order:   order{shards: work.OutputShards(p.Counts)},
+	}
+	of.see = func(ref, first docref.Ref) error {
+		see(ref, first)
+		return nil
+	}
 	if err := joining.Label(graph, of); err != nil {
 		return "", err
 	}
@@ -99,34 +106,21 @@ type labeller struct {
 	isRange bool // the positions are in a range
 }
 
-// isListed reports whether a component is in the output. A component without a document of the input is not: it holds
-// equal documents of the reference.
+// isListed reports whether a component is in the output. One without a document of the input is not.
 func (l *labeller) isListed(c joining.Component) bool { return c.Last >= l.layout.FirstInput }
 
-// Count counts the documents of listed components.
 func (l *labeller) Count(c joining.Component) {
 	if l.isListed(c) {
 		l.order.total += c.Weight
 	}
 }
 
-// Place returns the position of a component.
 func (l *labeller) Place(c joining.Component) (uint64, error) {
 	if !l.isListed(c) {
 		return uint64(records.Nowhere), nil
 	}
 	at, err := l.order.add(c.Weight)
 	return uint64(at.Shard) | uint64(at.Number)<<32, err
-}
-
-// seeing returns a function of the labeller that calls see, if that is not nil.
-func seeing(see func(ref, first docref.Ref)) func(ref, first docref.Ref) error {
-	return func(ref, first docref.Ref) error {
-		if see != nil {
-			see(ref, first)
-		}
-		return nil
-	}
 }
 
 // Document returns the position of a document, and tells it the task of the document's split.
@@ -149,7 +143,6 @@ func (l *labeller) Document(d joining.Document) (records.RangePosition, error) {
 	return records.RangePosition{At: at, First: first.Number}, err
 }
 
-// Node writes the position of a node.
 func (l *labeller) Node(part int, node graphs.Node, p records.RangePosition) error {
 	kind, size, put := records.EdgeShards, records.NodePositionSize, func(b []byte) { records.PutNodePosition(b, node, p.At) }
 	if l.isRange {

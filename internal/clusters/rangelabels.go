@@ -3,7 +3,6 @@ package clusters
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 	"sort"
@@ -28,7 +27,6 @@ type LabellingRange struct {
 	union.Finishing
 }
 
-// Task labels the components of a range.
 func (r *LabellingRange) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	audited, err := readAudited(string(w.Runs.Folder))
 	if err != nil {
@@ -55,7 +53,6 @@ func (r *LabellingRange) Task(_ context.Context, t work.Task, w *work.TaskContex
 
 func auditedPath(folder string) string { return storage.Join(folder, "audited") }
 
-// WriteAudited tells the tasks of [LabellingRange] which documents the audit asks for.
 func WriteAudited(folder string, refs []uint64) error {
 	var b []byte
 	for _, ref := range refs {
@@ -86,10 +83,10 @@ type sums struct {
 	Total  int64
 }
 
-func sumsPath(folder string) string { return storage.Join(folder, "ranges.json") }
+const sumsName = "ranges.json"
 
-// addUp adds up what the tasks of ranges have numbered, for the tasks of [Sending]. See, if not nil, sees the documents that the audit asks
-// for. It reports whether there is no document in the graph.
+// addUp adds up what the tasks of ranges have numbered, for the tasks of [Sending]. See sees the documents of the
+// audit. It reports whether there is no document in the graph.
 func addUp(p *work.Planning, ranges int, see func(ref, first docref.Ref)) (isEmpty bool, err error) {
 	numbered := make([]int64, ranges)
 	isEmpty = true
@@ -104,31 +101,15 @@ func addUp(p *work.Planning, ranges int, see func(ref, first docref.Ref)) (isEmp
 		of.Before = append(of.Before, of.Total)
 		of.Total += n
 	}
-	b, err := json.Marshal(of)
-	if err == nil {
-		err = storage.WriteFile(sumsPath(string(p.Runs.Folder)), b)
-	}
-	if err != nil {
-		return false, fmt.Errorf("write ranges: %w", err)
+	if err := writeJSON(string(p.Runs.Folder), sumsName, of); err != nil {
+		return false, err
 	}
 	return isEmpty, work.EachRecordOf(p.Outcomes, work.Cluster, records.AuditedMembers, p.Memory, func(packed []byte) error {
-		for ; len(packed) > 0 && see != nil; packed = packed[records.PairSize:] {
+		for ; len(packed) > 0; packed = packed[records.PairSize:] {
 			see(records.GetPair(packed))
 		}
 		return nil
 	})
-}
-
-func readSums(folder string) (*sums, error) {
-	b, err := storage.ReadFile(sumsPath(folder))
-	of := new(sums)
-	if err == nil {
-		err = json.Unmarshal(b, of)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read ranges: %w", err)
-	}
-	return of, nil
 }
 
 // position returns the place in the output of a document with that position in a range. The first document of its component has
@@ -157,7 +138,7 @@ func (s *Sending) nodePositions(t work.Task, w *work.TaskContext) ([]byte, error
 		records.OrderByNode(positions, records.NodePositionSize)
 		return positions, err
 	}
-	sums, err := readSums(string(w.Runs.Folder))
+	sums, err := readJSON[sums](string(w.Runs.Folder), sumsName)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +166,7 @@ func (s *Sending) members(t work.Task, w *work.TaskContext) ([]byte, error) {
 	if err != nil || s.Ranges == 0 {
 		return members, err
 	}
-	sums, err := readSums(string(w.Runs.Folder))
+	sums, err := readJSON[sums](string(w.Runs.Folder), sumsName)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// cluster is a cluster of a shard.
 type cluster struct {
 	order       *numbers // the documents of the shard by cluster; nil if that is their own order
 	start, size records.Number
@@ -29,7 +28,6 @@ func (c cluster) document(i records.Number) records.Number {
 	return c.order.At(c.start + i)
 }
 
-// documents yields all of them.
 func (c cluster) documents(yield func(records.Number) bool) {
 	for i := records.Number(0); i < c.size && yield(c.document(i)); i++ {
 	}
@@ -47,8 +45,7 @@ func (s *Shard) eachCluster(yield func(cluster) bool) {
 	}
 }
 
-// byCluster returns the documents by cluster, nil if that is their own order: they stand by component, but the stars of a component may
-// interleave.
+// byCluster returns the documents by cluster, nil if that is their order: stars of a component may interleave.
 func (s *Shard) byCluster(store *paged.Store) *numbers {
 	isSorted := true
 	for i := records.Number(1); i < s.end() && isSorted; i++ {
@@ -97,7 +94,6 @@ func (c *cohesion) mean() float64 {
 	return output.RoundMean(c.sum / float64(c.gone))
 }
 
-// cohesion returns the cohesion of a cluster.
 func (s *Shard) cohesion(cluster cluster) cohesion {
 	of := cohesion{least: 1}
 	for i := range cluster.documents {
@@ -160,8 +156,7 @@ func takeSpans(
 	return rows, spans
 }
 
-// WriteAnnotations writes what is known of the documents of the input in clusters, for each split. The shard must be
-// decided.
+// WriteAnnotations writes what is known of documents of the input in clusters. The shard must be decided.
 func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
 	clusters, kept := namer{Shard: s}, namer{Shard: s}
 	for i := range s.end() {
@@ -248,16 +243,15 @@ func (s *Shard) WriteKept(run *runfile.Writer) error {
 	return nil
 }
 
-// WriteMemberships writes the clusters of the shard and their documents, in the order of the rows. The shard must be
-// decided.
+// WriteMemberships writes the clusters and their documents in the order of rows. The shard must be decided.
 func (s *Shard) WriteMemberships(run *runfile.Writer) error {
 	for cluster := range s.eachCluster {
 		name := s.name(s.members.First(cluster.document(0)))
-		record, err := run.Record(records.Memberships, 0, state.GroupSize(name, int(cluster.size)))
+		record, err := run.Record(records.Memberships, 0, state.GroupSize("", name, int(cluster.size)))
 		if err != nil {
 			return err
 		}
-		packed := state.AppendGroupHead(record[:0], name, int(cluster.size))
+		packed := state.AppendGroupHead(record[:0], "", name, int(cluster.size))
 		for i := range cluster.documents {
 			hash := xxh3.HashString128(s.name(i))
 			packed = state.Member{hash.Hi, hash.Lo}.Append(packed)

@@ -14,7 +14,6 @@ import (
 
 // Sending sends the edges and passages of a part, or the clustered documents of a split, to their output shards.
 type Sending struct {
-	// Inputs is the path of the list of inputs.
 	Inputs work.Path
 	// ByValue says that a value is the source of a document. [clusters.ChooseSources] has chosen the sources.
 	ByValue bool
@@ -26,10 +25,8 @@ type Sending struct {
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the list of inputs.
 func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
-// Task does a task that [Labelling] has made.
 func (s *Sending) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	if t.Step == membersStep {
 		return s.sendMembers(ctx, t, w)
@@ -44,7 +41,6 @@ func (s *Sending) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 	return sendSpans(w, positions)
 }
 
-// positionOf returns the position of a node of the part.
 func positionOf(positions []byte, node graphs.Node) records.Position {
 	return records.GetNodePosition(positions[int(node)*records.NodePositionSize:])
 }
@@ -71,7 +67,6 @@ func sendEdges(w *work.TaskContext, positions []byte) error {
 	return nil
 }
 
-// sendSpans sends the passages that pairs of a part have in common.
 func sendSpans(w *work.TaskContext, positions []byte) error {
 	packed, err := w.Read(1, records.Spans)
 	if err != nil {
@@ -153,7 +148,6 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.TaskCont
 	})
 }
 
-// flags returns the flags of a member, and its source.
 func (s *Sending) flags(repeated, unchecked, partly bool, source sources.Number) uint32 {
 	flags := records.FlagsOf(repeated, unchecked, source)
 	if partly {

@@ -115,7 +115,7 @@ func sent(t *testing.T, runs work.Runs, inputs work.Path, joined bool, ranges in
 	}
 	_, tasks = worktest.Plan(t, runs, outcomes, func(_ context.Context, p *work.Planning) error {
 		p.Counts.Documents = 150_000
-		return l.Plan(p, nil)
+		return l.Plan(p, func(_, _ docref.Ref) {})
 	})
 	sending := &Sending{Inputs: inputs, Ranges: ranges}
 	if err := sending.Setup(); err != nil {
@@ -254,7 +254,7 @@ func TestReleaseWhatIsRead(t *testing.T) {
 	runs.Release = true
 	outcomes := []work.Outcome{{Stage: work.Fingerprint, Run: blocks}, {Stage: work.Gather, Run: gathered}}
 	worktest.Plan(t, runs, outcomes, func(_ context.Context, p *work.Planning) error {
-		return l.Plan(p, nil)
+		return l.Plan(p, func(_, _ docref.Ref) {})
 	})
 	if _, err := runfile.Pieces(gathered); err == nil {
 		t.Error("gathered sets are still there")

@@ -90,7 +90,6 @@ func readEdges(layout *documents.Layout, members *records.MemberList, store *pag
 	return s, nil
 }
 
-// newShard makes a shard of its documents and of the edges that each visits.
 func newShard(
 	layout *documents.Layout, members *records.MemberList, store *paged.Store, each func(visit func(records.Edge[records.Number])) error,
 ) (*Shard, error) {
@@ -131,21 +130,14 @@ func (s *Shard) Close() {
 // end returns the number after the last document's.
 func (s *Shard) end() records.Number { return records.Number(s.members.Len()) }
 
-// reference reports whether a document is of the reference.
 func (s *Shard) reference(i records.Number) bool { return s.members.Ref(i) < s.layout.FirstInput }
-
-// newList returns a list of n elements, one for each document or class.
-func newList[T any](s *Shard, n records.Number) *paged.List[records.Number, T] {
-	return listIn[T](s.store, n)
-}
 
 func listIn[T any](store *paged.Store, n records.Number) *paged.List[records.Number, T] {
 	return paged.New[records.Number, T](store, int(n))
 }
 
-// countSizes counts the documents of each cluster.
 func (s *Shard) countSizes() {
-	s.size = newList[uint32](s, s.end())
+	s.size = listIn[uint32](s.store, s.end())
 	for i := range s.end() {
 		first := s.members.First(i)
 		s.size.Set(first, s.size.At(first)+1)
@@ -266,7 +258,7 @@ func (s *Shard) likeReference() *paged.List[records.Number, bool] {
 	if s.layout.FirstInput == 0 {
 		return nil
 	}
-	is := newList[bool](s, s.classes.len())
+	is := listIn[bool](s.store, s.classes.len())
 	for class := range s.classes.len() {
 		is.Set(class, s.reference(s.classes.firsts.At(class)))
 	}
@@ -289,7 +281,6 @@ func (s *Shard) Removed(yield func(docref.Ref) bool) {
 	}
 }
 
-// WriteRemoved writes the removed documents of each split.
 func (s *Shard) WriteRemoved(run *runfile.Writer) error {
 	for ref := range s.Removed {
 		b, err := run.Record(records.Removed, documents.SplitOf(s.layout.Starts, ref), records.RefSize)

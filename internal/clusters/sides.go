@@ -47,7 +47,6 @@ func (s *Shard) separate() error {
 	return err
 }
 
-// isWithinSide reports whether an edge joins documents of one side.
 func (s *Shard) isWithinSide(e records.Edge[records.Number]) bool {
 	sides := s.members.Sides()
 	return sides.At(e.A) == sides.At(e.B)
@@ -57,7 +56,7 @@ func (s *Shard) isWithinSide(e records.Edge[records.Number]) bool {
 // their own as well, but passages may stand at other places in their texts. Each has a pair with the first partner of the earlier one. Of
 // documents without a partner repeats makes clusters of one document.
 func (s *Shard) repeats(all *edges, visit func(records.Edge[records.Number])) {
-	first := newList[uint32](s, s.end()) // the number of the edge to the first partner of each document, plus 1
+	first := listIn[uint32](s.store, s.end()) // the number of the edge to the first partner of each document, plus 1
 	for i := range s.edges.Len() {
 		e := s.edges.At(i)
 		// Edges are ordered by A, then B: so partners before a document come before those after it, in order.

@@ -11,8 +11,7 @@ type sidedClass struct {
 	side  uint64
 }
 
-// countAcross is countSources for documents that have sides: documents of one side are no
-// near-duplicates.
+// countAcross is countSources for documents with sides: documents of one side are no near-duplicates.
 func (s *Shard) countAcross(c *sources.Counts) {
 	store := s.store.Beside()
 	defer store.Close()

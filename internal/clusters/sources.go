@@ -60,7 +60,6 @@ type class struct {
 	near    sources.Set // sources of the classes that edges join it to
 }
 
-// add adds a document.
 func (c *class) add(of sources.Number) {
 	if c.sources.Has(of) {
 		c.several.Put(of)
@@ -82,12 +81,10 @@ func (c *class) nearDuplicates(of sources.Number) sources.Set {
 // writes the values that most documents have.
 type SourceCounting struct{}
 
-// Delivery returns the delivery of its tasks.
 func (SourceCounting) Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.SourceCounts}}
 }
 
-// Task counts the documents of the values of a range.
 func (SourceCounting) Task(_ context.Context, _ work.Task, w *work.TaskContext) error {
 	counts, err := w.Read(0, records.SourceCounts)
 	if err != nil {
@@ -120,8 +117,7 @@ func (SourceCounting) Task(_ context.Context, _ work.Task, w *work.TaskContext) 
 	return nil
 }
 
-// ChooseSources chooses the sources among the values that the tasks of [Counting] have passed on. It writes the choice to the
-// job's folder.
+// ChooseSources chooses among the values of all tasks of [SourceCounting], and writes the choice to the folder.
 func ChooseSources(p *work.Planning) error {
 	var leading [sources.Corpora]*sources.Leading
 	for corpus := range sources.Corpora {
@@ -139,27 +135,36 @@ func ChooseSources(p *work.Planning) error {
 	if err != nil {
 		return err
 	}
-	b, err := json.Marshal(sources.Choose(leading))
+	return writeJSON(string(p.Runs.Folder), choiceName, sources.Choose(leading))
+}
+
+const choiceName = "sources.json"
+
+// ReadSourceChoice returns the choice of [ChooseSources], given the job's folder.
+func ReadSourceChoice(folder string) (*sources.Choice, error) {
+	return readJSON[sources.Choice](folder, choiceName)
+}
+
+// writeJSON writes what a step has found to the job's folder, for the tasks of others.
+func writeJSON(folder, name string, value any) error {
+	b, err := json.Marshal(value)
 	if err == nil {
-		err = storage.WriteFile(choicePath(string(p.Runs.Folder)), b)
+		err = storage.WriteFile(storage.Join(folder, name), b)
 	}
 	if err != nil {
-		return fmt.Errorf("write sources: %w", err)
+		return fmt.Errorf("write %s: %w", name, err)
 	}
 	return nil
 }
 
-// ReadSourceChoice returns the choice that [Choose] wrote to the job's folder.
-func ReadSourceChoice(folder string) (*sources.Choice, error) {
-	b, err := storage.ReadFile(choicePath(folder))
-	choice := new(sources.Choice)
+func readJSON[T any](folder, name string) (*T, error) {
+	b, err := storage.ReadFile(storage.Join(folder, name))
+	value := new(T)
 	if err == nil {
-		err = json.Unmarshal(b, choice)
+		err = json.Unmarshal(b, value)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read sources: %w", err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	return choice, nil
+	return value, nil
 }
-
-func choicePath(folder string) string { return storage.Join(folder, "sources.json") }

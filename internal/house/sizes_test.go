@@ -14,36 +14,30 @@ import (
 // sizes bounds the lines of each room: lines of Go that are not blank, without tests and what only helps them, scripts, examples and
 // generated files. A change that needs more raises its row in the same commit, and says why.
 var sizes = map[string]int{
-	"asmkernels":  1980,
-	"audit":       1440,
 	"asmkernels":  2100,
-	"audit":       1360,
+	"audit":       1440,
 	"buckets":     20,
-	"clusters":    2170,
+	"clusters":    2111,
 	"cmd":         5990,
 	"failure":     110,
-	"fingerprint": 3990,
-	"graphs":      870,
-	"incremental": 3480,
-	"input":       18_390,
-	"inspect":     8670,
+	"fingerprint": 4180,
+	"graphs":      900,
+	"incremental": 3330,
 	"input":       19_710,
-	"inspect":     8210,
+	"inspect":     8670,
 	"job":         1960,
-	"keep":        510,
-	"lshbands":    1510,
-	"mirrors":     2720,
-	"pairs":       5450,
-	"passages":    720,
-	"pipeline":    3540,
-	"records":     4980,
+	"keep":        488,
+	"lshbands":    1560,
+	"mirrors":     2613,
+	"pairs":       5760,
+	"passages":    690,
+	"pipeline":    3432,
+	"records":     5280,
 	"result":      5290,
 	"schema":      1880,
-	"sketch":      5080,
-	"storage":     4080,
 	"sketch":      5330,
-	"storage":     3910,
-	"transforms":  2390,
+	"storage":     4080,
+	"transforms":  2239,
 	"util":        440,
 	"work":        1440,
 }
@@ -52,7 +46,7 @@ const (
 	// mostComments bounds the lines of all rooms that only are comments.
 	mostComments = 12_450
 	// mostDocs bounds the bytes of all pages in docs.
-	mostDocs = 380_000
+	mostDocs = 418_000
 )
 
 // TestSizes holds the program to its size.

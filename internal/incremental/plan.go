@@ -21,8 +21,7 @@ type Plan struct {
 	// Prune names the file of the state with the pairs of the last run, if documents are left out that are in none of
 	// these pairs and can be in no new one. It is empty if the run compares all documents.
 	Prune string
-	// Why says why the run compares all documents. It is empty if it does not, in the first run with a state, and with
-	// --rebuild.
+	// Why says why the run compares all documents; empty in the first run with a state, and with --rebuild.
 	Why string
 }
 
@@ -45,8 +44,7 @@ type Listing struct {
 	Results string
 	// InOrder says that unchanged documents are in the same order as in the last run.
 	InOrder bool
-	// Dense says that the run has met key groups with more pairs than are compared. Which of these pairs are compared
-	// depends on all documents.
+	// Dense says that some key groups have more pairs than are compared. Which ones are depends on all documents.
 	Dense bool
 }
 

@@ -34,13 +34,11 @@ const (
 type Documents struct {
 	// Store is where lists are held that go with the choice.
 	Store *paged.Store
-	// Order lists them by preference.
 	Order *Numbers
 	// Classes holds the class of identical documents of each document. There are Distinct classes, with numbers from 0.
 	Classes  *Numbers
 	Distinct records.Number
-	// Sides holds the side of each document, nil if there are none. Documents of one side are not removed for each
-	// other, whatever edges there are.
+	// Sides holds the side of each document; nil: none. Documents of one side are not removed for each other.
 	Sides *paged.List[records.Number, uint64]
 }
 
@@ -50,12 +48,11 @@ type Numbers = paged.List[records.Number, records.Number]
 // end returns the number after the last document's.
 func (d *Documents) end() records.Number { return records.Number(d.Classes.Len()) }
 
-// Choose decides for all documents, identical ones included, by one rule: a document is removed if an edge joins it to a document
-// that is kept and comes before it in the order, or if it is identical to one. It is assigned to the most similar of these, and of
-// equally similar ones to the most preferred. The choices are put into a list that has room for all of them.
-//
-// Edge returns the n edges by number, and whether an edge counts. A heap of copies has millions of
-// edges, so Choose holds none of them: it asks for each twice, and again when one of its documents is kept.
+// Choose decides for all documents by one rule: a document is removed if an edge joins it to a kept document that comes
+// before it in the order, or if it is identical to one. It is assigned to the most similar of these, and of equally
+// similar ones to the most preferred. The choices are put into a list that has room for all of them. Edge returns the n
+// edges by number, and whether an edge counts. There may be millions, so Choose holds none of them: it asks for each
+// twice, and again when one of its documents is kept.
 func Choose(d Documents, choices *paged.List[records.Number, Choice], n int, edge func(i int) (e Edge, counts bool)) {
 	c := chooser{Documents: d, edge: edge, units: d.Classes}
 	units := int(d.Distinct)
@@ -73,8 +70,7 @@ func Choose(d Documents, choices *paged.List[records.Number, Choice], n int, edg
 	}
 }
 
-// chooser decides for one document after the other, in the order of preference. A document that is kept is offered to all
-// that it has an edge to.
+// chooser decides by preference, one document after the other. A kept one is offered along its edges.
 type chooser struct {
 	Documents
 	edge   func(i int) (e Edge, counts bool)
@@ -153,7 +149,6 @@ func (c *chooser) order(n int) {
 	})
 }
 
-// choose decides for a document.
 func (c *chooser) choose(document records.Number) Choice {
 	unit := c.units.At(document)
 	choice := c.best.At(unit)
@@ -211,7 +206,6 @@ const (
 	Star Split = "star"
 )
 
-// Splits lists both of them.
 var Splits = []Split{Component, Star}
 
 // Drop says which documents of clusters are removed.
@@ -226,7 +220,6 @@ const (
 	Reference Drop = "reference"
 )
 
-// Drops lists all of them.
 var Drops = []Drop{Copies, Clusters, Reference}
 
 // Rule says what a cluster is, and what is removed of it.

@@ -88,7 +88,6 @@ func (c *comparison) addVotes(l *records.Link) {
 	l.Originals = min(l.Originals+c.redirects[[2]uint64{l.Site, l.Other}], l.Pages)
 }
 
-// match is a page of a site and a copy on another one.
 type match struct {
 	other      uint32 // number of the other site
 	class      uint32
@@ -98,9 +97,9 @@ type match struct {
 	isCommon   bool // many have such copies of a page of a protected site
 }
 
-// each visits the pages of a site with all copies on other sites that are compared with it here. A pair with one protected site is
-// compared in the range of that one only. A page that very many sites have is compared if one of the two sites is protected: so
-// nobody can hide a copy behind many more.
+// each visits the pages of a site with their copies on other sites that are compared here: a pair with one protected
+// site in the range of that one only. Pages of very many sites are compared if one of the two is protected: so nobody
+// can hide a copy behind many more.
 func (c *comparison) each(ctx context.Context, site uint64, visit func(match)) error {
 	for _, at := range c.own[site] {
 		of := &c.classes[at[0]]
@@ -203,10 +202,7 @@ func (c *comparison) describe(ctx context.Context, of *records.Site, others []ui
 		return cmp.Or(cmp.Compare(a.other, b.other), cmp.Compare(a.class, b.class), cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.near, b.near))
 	})
 	for len(all) > 0 {
-		n := 1
-		for n < len(all) && all[n].other == all[0].other {
-			n++
-		}
+		n := stretch(all, func(a, b *match) bool { return a.other == b.other })
 		pair := records.SitePair{First: records.Half{Of: *of}}
 		other := c.tallies[all[0].other].site
 		pair.First.Site, pair.First.Other, pair.Second.Site, pair.Second.Other = of.Site, other, other, of.Site
@@ -229,19 +225,14 @@ func (c *comparison) describe(ctx context.Context, of *records.Site, others []ui
 	return nil
 }
 
-// add adds the pages that a site has in common with another one, given by class, the most similar copies first.
 func (c *comparison) add(l *records.Link, all []match) {
 	for len(all) > 0 {
-		n := 1
-		for n < len(all) && all[n].class == all[0].class {
-			n++
-		}
+		n := stretch(all, func(a, b *match) bool { return a.class == b.class })
 		addPage(l, &c.classes[all[0].class], all[:min(n, pathsSeen)])
 		all = all[n:]
 	}
 }
 
-// addPage adds a page of a site, and its copies on another site.
 func addPage(l *records.Link, of *records.PageClass, copies []match) {
 	own := copies[0].own
 	page, similarity := &own.Pages[0], int64(math.Round(copies[0].similarity*records.Unit))
@@ -284,8 +275,7 @@ func addPage(l *records.Link, of *records.PageClass, copies []match) {
 	}
 }
 
-// samePath returns a page of a site and a copy on another site at the same path. Of several it takes the first page, and
-// its best copy.
+// samePath returns the first page of a site that has a copy at the same path on another site, and its best copy.
 func samePath(copies []match) (pages [2]*records.ShardPage, is bool) {
 	own := copies[0].own
 	for i := range own.Pages {

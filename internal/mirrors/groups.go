@@ -36,13 +36,17 @@ func (g *group) cohesion() int64 {
 	return int64(math.Round(float64(g.pairs) / all * records.Unit))
 }
 
-// mirrorGraph holds the sites that are mirrors, and says which mirror which.
-type mirrorGraph struct {
+// groups are the groups of sites that are mirrors.
+type groups struct {
+	known *known
 	nodes map[uint64]uint32 // number of each site
 	sites []*records.Site   // by number
 	edges []mirrorEdge
 	// votes counts, by site, the pages of its mirrors that name it as their original, and redirects to it.
 	votes map[uint64]int64
+
+	of    [2][]*group // of each site: among mirrors, and among parked sites; nil for none
+	count int64
 }
 
 // mirrorEdge joins two sites that are mirrors, by their numbers.
@@ -51,18 +55,19 @@ type mirrorEdge struct {
 	isParked bool
 }
 
-func newMirrorGraph() *mirrorGraph {
-	return &mirrorGraph{nodes: map[uint64]uint32{}, votes: map[uint64]int64{}}
+func newGroups(of *known) *groups {
+	return &groups{known: of, nodes: map[uint64]uint32{}, votes: map[uint64]int64{}}
 }
 
-func (g *mirrorGraph) add(p *pair) {
+// add adds two sites that are mirrors.
+func (g *groups) add(p *pair) {
 	for _, h := range p.sides {
 		g.votes[h.Other] += h.Originals
 	}
 	g.edges = append(g.edges, mirrorEdge{g.node(&p.sides[0].Of), g.node(&p.sides[1].Of), p.isParked()})
 }
 
-func (g *mirrorGraph) node(of *records.Site) uint32 {
+func (g *groups) node(of *records.Site) uint32 {
 	node, known := g.nodes[of.Site]
 	if !known {
 		node = uint32(len(g.sites))
@@ -72,35 +77,25 @@ func (g *mirrorGraph) node(of *records.Site) uint32 {
 	return node
 }
 
-type groups struct {
-	*mirrorGraph
-	known *known
-	of    [2][]*group // of each site: among mirrors, and among parked sites; nil for none
-	count int64
-}
-
-// newGroups finds the groups of some mirrors. Parked sites make groups of their own.
-func newGroups(graph *mirrorGraph, of *known) *groups {
-	g := &groups{mirrorGraph: graph, known: of}
+// find finds the groups, once all mirrors are added. Parked sites make groups of their own.
+func (g *groups) find() {
 	for among := range g.of {
 		g.join(among)
 	}
-	return g
 }
 
-// among returns in which of the two graphs mirrors are.
-func among(isParked bool) int {
-	if isParked {
+// number is 1 for true: so bools have an order, and are places in a list.
+func number(is bool) int {
+	if is {
 		return 1
 	}
 	return 0
 }
 
-// join makes the groups of one of the graphs.
 func (g *groups) join(of int) {
 	first := graphs.NewForest[uint32](len(g.sites))
 	for _, e := range g.edges {
-		if among(e.isParked) == of {
+		if number(e.isParked) == of {
 			first.Union(e.a, e.b)
 		}
 	}
@@ -108,7 +103,7 @@ func (g *groups) join(of int) {
 	all := make([]*group, len(g.sites))
 	g.of[of] = make([]*group, len(g.sites))
 	for _, e := range g.edges {
-		if among(e.isParked) != of {
+		if number(e.isParked) != of {
 			continue
 		}
 		for _, node := range []uint32{e.a, e.b} {
@@ -134,24 +129,14 @@ func (g *groups) join(of int) {
 func (g *groups) compare(a, b *records.Site) int {
 	ofA, ofB := g.known.of(a), g.known.of(b)
 	return cmp.Or(
-		-compareBool(ofA.isProtected, ofB.isProtected),
+		cmp.Compare(number(ofB.isProtected), number(ofA.isProtected)),
 		cmp.Compare(uint64(ofA.rank-1), uint64(ofB.rank-1)), // no rank comes last
 		cmp.Compare(g.votes[b.Site], g.votes[a.Site]), cmp.Compare(a.First, b.First), cmp.Compare(b.Pages, a.Pages), strings.Compare(a.Name, b.Name),
 	)
 }
 
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
-}
-
 func (g *groups) ofPair(p *pair) *group {
-	return g.of[among(p.isParked())][g.nodes[p.sides[0].Of.Site]]
+	return g.of[number(p.isParked())][g.nodes[p.sides[0].Of.Site]]
 }
 
 // ofSite returns the group of a site by its number: the one of mirrors, or else the one of parked sites.
@@ -162,8 +147,7 @@ func (g *groups) ofSite(node int) *group {
 	return g.of[1][node]
 }
 
-// writeForNext writes the groups of mirrors and their sites, in the order of names. Groups of parked sites say nothing that
-// is worth following.
+// writeForNext writes the groups of mirrors by name. Nobody follows groups of parked sites.
 func (g *groups) writeForNext(run *runfile.Writer) error {
 	var order []*group
 	members := map[*group][]state.Member{}
@@ -181,7 +165,7 @@ func (g *groups) writeForNext(run *runfile.Writer) error {
 	}
 	var packed []byte
 	for _, in := range order {
-		packed = state.AppendGroup(packed[:0], in.primary.Name, members[in])
+		packed = state.AppendGroup(packed[:0], &state.Group{Name: in.primary.Name, Members: members[in]})
 		if err := records.WritePacked(run, records.SiteGroups, 0, packed); err != nil {
 			return err
 		}
@@ -198,7 +182,6 @@ type Grouping struct {
 	ForNext bool
 }
 
-// Results says which rows are wanted, and where they go.
 type Results struct {
 	write.Files
 	// Emit names the outputs of the job.
@@ -213,19 +196,19 @@ func writeRows[T output.Row](r *Results, file output.File, w *work.TaskContext, 
 	return write.Write(r.Files, file, output.Names{}, w, rows)
 }
 
-// Delivery returns the delivery of its task.
 func (*Grouping) Delivery() work.Delivery {
 	return work.Delivery{Shards: 1, Extra: []runfile.Kind{records.Mirrored}}
 }
 
 // Task groups all mirrors. It reads the pairs twice: to make groups, and to write the rows.
 func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
-	graph, rows := newMirrorGraph(), &pairRows{pairs: map[string]int{}, most: 1 << 16}
+	rows := &pairRows{pairs: map[string]int{}, most: 1 << 16}
 	var suspects []suspicion
 	of := g.lists.known()
+	groups := newGroups(of)
 	if err := eachPair(ctx, w, func(p pair) error {
 		if p.isMirror(g.Limits) {
-			graph.add(&p)
+			groups.add(&p)
 			rows.pairs[p.sides[0].Of.Name]++
 		}
 		if !of.areWatched(&p) {
@@ -239,7 +222,7 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 		return err
 	}
 	slices.SortFunc(suspects, func(a, b suspicion) int { return a.compare(&b.pair) })
-	groups := newGroups(graph, of)
+	groups.find()
 	found := findings.Mirrors{Groups: groups.count}
 	if err := g.writeMirrors(ctx, rows, groups, w, &found); err != nil {
 		return err
@@ -256,7 +239,6 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	return groups.write(&w.Run, work.OutputShards(findings.Counts{Documents: t.Documents}))
 }
 
-// writeMirrors writes the rows of mirrors.
 func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *groups, w *work.TaskContext, found *findings.Mirrors) error {
 	return writeRows(&g.Results, g.Name(output.Mirrors, 0, 1), w, func(row func(output.Mirror) error) error {
 		return rows.each(ctx, w, g.Limits, func(p *pair) error {
@@ -272,7 +254,6 @@ func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *gro
 	})
 }
 
-// writeSuspects writes the rows of campaigns and of suspects.
 func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *work.TaskContext, found *findings.Mirrors) error {
 	all := campaigns(suspects)
 	return writeRows(&g.Results, g.Name(output.Suspects, 0, 1), w, func(row func(output.Suspect) error) error {
@@ -302,12 +283,10 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 	})
 }
 
-// newFinding returns what the summary says of a row.
 func newFinding(of output.Suspect) findings.TwoSites {
 	return findings.TwoSites{Site: of.Site, Of: of.Protected, Kind: of.Severity, Score: of.Score, Pages: of.Common, Sites: of.Sites}
 }
 
-// tellNext writes an alert for the next run of a scheduled job.
 func (g *Grouping) tellNext(w *work.TaskContext, alert state.Alert) error {
 	if !g.ForNext {
 		return nil

@@ -214,12 +214,13 @@ func TestPageEvidence(t *testing.T) {
 	}
 }
 
-// graphOf returns the graph of some mirrors.
-func graphOf(pairs []pair) *mirrorGraph {
-	g := newMirrorGraph()
+// groupsOf returns the groups of some mirrors.
+func groupsOf(pairs []pair, of *known) *groups {
+	g := newGroups(of)
 	for i := range pairs {
 		g.add(&pairs[i])
 	}
+	g.find()
 	return g
 }
 
@@ -241,7 +242,7 @@ func TestGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		groups := newGroups(graphOf(chain), lists.known())
+		groups := groupsOf(chain, lists.known())
 		in := groups.ofPair(&chain[0])
 		if groups.count != 1 || in.primary.Name != w.want || in.sites != 5 || in.cohesion() != 400_000 {
 			t.Errorf("%+v: %d groups, %s of %d, cohesion %d", w, groups.count, in.primary.Name, in.sites, in.cohesion())
@@ -249,7 +250,7 @@ func TestGroups(t *testing.T) {
 	}
 	names := []string{}
 	for _, pairs := range [][]pair{{join(a, b)}, {join(b, c)}} {
-		names = append(names, newGroups(graphOf(pairs), noLists(t).known()).ofPair(&pairs[0]).primary.Name)
+		names = append(names, groupsOf(pairs, noLists(t).known()).ofPair(&pairs[0]).primary.Name)
 	}
 	if !slices.Equal(names, []string{"a.org", "c.org"}) {
 		t.Errorf("primaries %q", names)
@@ -258,7 +259,7 @@ func TestGroups(t *testing.T) {
 	f.Spread, g.Spread = 900, 900
 	x := site("f.org", 2, 0)
 	mixed := []pair{join(f, g), join(a, x)}
-	groups := newGroups(graphOf(mixed), noLists(t).known())
+	groups := groupsOf(mixed, noLists(t).known())
 	if groups.count != 2 || groups.ofPair(&mixed[0]) == groups.ofPair(&mixed[1]) || groups.ofSite(0) != groups.ofPair(&mixed[1]) {
 		t.Errorf("parked sites: %d groups", groups.count)
 	}
@@ -281,7 +282,7 @@ func TestOriginals(t *testing.T) {
 			t.Fatal(err)
 		}
 		pairs := []pair{{sides: [2]*records.Half{half(1, "a.org", 5, c.votes[0]), half(2, "b.org", 6, c.votes[1])}}}
-		if got := newGroups(graphOf(pairs), lists.known()).ofPair(&pairs[0]).primary.Name; got != c.want {
+		if got := groupsOf(pairs, lists.known()).ofPair(&pairs[0]).primary.Name; got != c.want {
 			t.Errorf("%+v: the primary is %s", c, got)
 		}
 	}

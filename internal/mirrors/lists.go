@@ -15,7 +15,6 @@ import (
 	"mirrorbeam.dev/internal/records"
 )
 
-// lists are the lists of sites that the user has given.
 type lists struct {
 	ranks     func() map[nameHash]int64 // they are read when they are needed, since there may be millions
 	protected map[string]bool
@@ -49,7 +48,6 @@ func CheckRanks(list string) error {
 	return err
 }
 
-// CheckProtected returns an error unless a list of protected sites can be used.
 func CheckProtected(list string) error {
 	protected, err := readProtected(list)
 	if err == nil && len(protected) == 0 {
@@ -77,8 +75,7 @@ func CheckAllowed(list, protected string) error {
 
 var errNoSite = errors.New("it contains no site")
 
-// lines calls visit with each line of a list that is not empty and does not begin with #. An error gets the number of its
-// line.
+// lines visits the lines of a list but empty ones and those with # in front. An error gets the number of its line.
 func lines(list string, visit func(line string) error) error {
 	scanner := bufio.NewScanner(strings.NewReader(strings.TrimPrefix(list, "\ufeff")))
 	number := 0
@@ -137,8 +134,7 @@ func readRanks(list string) map[nameHash]int64 {
 	return ranks
 }
 
-// eachRank visits the sites of a list with a rank, a comma and a site in each line, or a site alone, whose rank is then that
-// of its place.
+// eachRank visits the sites of a list. A line has a rank, a comma and a site, or a site whose rank is its place.
 func eachRank(list string, visit func(name string, rank int64)) error {
 	place := int64(0)
 	return lines(list, func(line string) error {
@@ -236,7 +232,6 @@ type listed struct {
 
 func (l *lists) known() *known { return &known{l, map[uint64]listed{}} }
 
-// of returns what the lists say of a site.
 func (k *known) of(s *records.Site) listed {
 	of, is := k.sites[s.Site]
 	if !is {

@@ -30,7 +30,6 @@ type Judging struct {
 // allLists are the lists of the jobs at work in this process.
 var allLists work.Shared[lists]
 
-// Setup reads the lists of sites.
 func (j *Judging) Setup() (err error) {
 	j.lists, err = allLists.Get(string(j.Inputs), func(path string) (*lists, error) {
 		inputs, err := documents.OpenInputs(path)
@@ -47,12 +46,10 @@ func (j *Judging) Setup() (err error) {
 // on the pairs that are mirrors, and those that make one of the two sites a suspect.
 type Pairing struct{ Judging }
 
-// Delivery returns the delivery of its tasks.
 func (*Pairing) Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.SitePairs}, Extra: []runfile.Kind{records.Sites}}
 }
 
-// Task judges the pairs of an output shard.
 func (p *Pairing) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Sites)
 	if err != nil {
@@ -114,8 +111,7 @@ func eachPair(ctx context.Context, w *work.TaskContext, visit func(pair) error) 
 // pairRows sorts the pairs of a task by name. It holds a part of them at a time.
 type pairRows struct {
 	pairs map[string]int // by the name of the first site
-	// most is about how many pairs are held.
-	most int
+	most  int
 }
 
 // parts cuts the names into parts, and returns the part of each.
@@ -189,7 +185,6 @@ func (r *pairRows) each(ctx context.Context, w *work.TaskContext, l Limits, visi
 // heldBytes is how much of the pairs is held until it is written to a file.
 const heldBytes = 16 << 20
 
-// visitSorted visits pairs by name.
 func visitSorted(ctx context.Context, all []pair, visit func(*pair) error) error {
 	slices.SortFunc(all, func(a, b pair) int { return a.compare(&b) })
 	for i := range all {
@@ -200,7 +195,6 @@ func visitSorted(ctx context.Context, all []pair, visit func(*pair) error) error
 	return nil
 }
 
-// Kind says what sort of mirrors two sites are.
 type Kind string
 
 // The kinds of mirrors.
@@ -229,7 +223,6 @@ type pair struct {
 	score float64
 }
 
-// newPair puts two halves together.
 func newPair(one, other *records.Half) pair {
 	if one.Of.Name > other.Of.Name {
 		one, other = other, one
@@ -239,7 +232,6 @@ func newPair(one, other *records.Half) pair {
 	return p
 }
 
-// compare orders pairs by the names of their sites.
 func (p *pair) compare(other *pair) int {
 	return cmp.Or(strings.Compare(p.sides[0].Of.Name, other.sides[0].Of.Name), strings.Compare(p.sides[1].Of.Name, other.sides[1].Of.Name))
 }
@@ -279,15 +271,12 @@ func (p *pair) mean(sum func(*records.Half) int64) float64 {
 	return quotient(sum(a)+sum(b), a.Pages+b.Pages)
 }
 
-// similarity returns the mean similarity of the pages in common to their copies.
 func (p *pair) similarity() float64 {
 	return p.mean(func(h *records.Half) int64 { return h.Similarity }) / records.Unit
 }
 
-// samePath returns the share of the pages in common that are at one path on both sites.
 func (p *pair) samePath() float64 { return p.mean(func(h *records.Half) int64 { return h.SamePath }) }
 
-// spread returns the mean number of sites that have the pages in common.
 func (p *pair) spread() float64 { return p.mean(func(h *records.Half) int64 { return h.Spread }) }
 
 // languagePages returns how many pages in common have a known language, as their copies do, and sameLanguage the share of these
@@ -334,7 +323,6 @@ func cutNumber(name string) (rest string, is bool) {
 	return name[end:], end > 0
 }
 
-// differInNumbers reports whether two names are the same but for numbers.
 func differInNumbers(one, other string) bool {
 	for one != "" && other != "" {
 		rest, is := cutNumber(one)
@@ -363,7 +351,6 @@ func areVersions(one, other string) bool {
 	return site.Registered(host) == site.Registered(otherHost) || !strings.Contains(host, ".") && !strings.Contains(otherHost, ".")
 }
 
-// rounded rounds a figure to the digits that rows have of it.
 func rounded(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
 // Limits say what makes two sites mirrors.
@@ -385,7 +372,6 @@ func (l Limits) CheckSites() error {
 	return nil
 }
 
-// CheckScore returns an error that says what Score must be, or nil.
 func (l Limits) CheckScore() error {
 	if !(l.Score > 0 && l.Score <= 1) {
 		return errors.New("must be above 0 and at most 1")

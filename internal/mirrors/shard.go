@@ -8,7 +8,6 @@ import (
 	"mirrorbeam.dev/internal/records"
 )
 
-// shard holds the pages and edges of an output shard of clusters.
 type shard struct {
 	number  int
 	classes []class
@@ -16,10 +15,8 @@ type shard struct {
 	edges   []edge
 }
 
-// noClass stands for documents that are no pages.
 const noClass = ^uint32(0)
 
-// class holds the pages that are identical.
 type class struct {
 	holdings []holding // ordered by site
 	// sites is the number of sites that have a page of the class or a copy of it, and domains the number of their registered
@@ -31,7 +28,6 @@ type class struct {
 	rarity         int64
 }
 
-// holding holds the pages of a class on one site.
 type holding struct {
 	site uint64
 	owner
@@ -53,8 +49,7 @@ type owner struct {
 // to be compared with each other. It keeps the work linear in the copies.
 const mostWatched = 16
 
-// pathsSeen is how many identical pages of a site, and how many of their copies on another one, are looked at for their
-// paths.
+// pathsSeen bounds the identical pages of a site, and their copies on another, that are looked at for their paths.
 const pathsSeen = 8
 
 // edge leads from a class to another one with copies of its pages.
@@ -130,10 +125,10 @@ func sortPages(pages []records.ShardPage, first graphs.Forest[records.Number]) {
 	}
 }
 
-// stretch returns how many pages at the beginning are the same as the first.
-func stretch(pages []records.ShardPage, isSame func(a, b *records.ShardPage) bool) int {
+// stretch returns how many elements at the beginning are the same as the first.
+func stretch[T any](all []T, isSame func(a, b *T) bool) int {
 	n := 1
-	for n < len(pages) && isSame(&pages[0], &pages[n]) {
+	for n < len(all) && isSame(&all[0], &all[n]) {
 		n++
 	}
 	return n
@@ -147,7 +142,6 @@ func stretches(pages []records.ShardPage, isSame func(a, b *records.ShardPage) b
 	return n
 }
 
-// newHolding returns the pages of a class on one site, in document order.
 func newHolding(pages []records.ShardPage, ownerOf func(*records.ShardPage) owner) holding {
 	h := holding{site: pages[0].Site, owner: ownerOf(&pages[0]), pages: pages[:min(len(pages), pathsSeen)], repeats: int64(len(pages) - 1)}
 	for i := range pages[1:] {
@@ -156,7 +150,6 @@ func newHolding(pages []records.ShardPage, ownerOf func(*records.ShardPage) owne
 	return h
 }
 
-// watch chooses the holdings that are watched.
 func (c *class) watch() {
 	watched := 0
 	for i := range c.holdings {
@@ -167,7 +160,6 @@ func (c *class) watch() {
 	}
 }
 
-// join takes in the edges between classes, both ways.
 func (s *shard) join(edges []records.Edge[records.Number], first graphs.Forest[records.Number]) {
 	for _, e := range edges {
 		a, b := s.of[first[e.A]], s.of[first[e.B]]
@@ -183,7 +175,6 @@ func (s *shard) join(edges []records.Edge[records.Number], first graphs.Forest[r
 	}
 }
 
-// order brings the edges into the order of classes.
 func (s *shard) order() {
 	slices.SortFunc(s.edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	at := 0

@@ -33,18 +33,15 @@ import (
 // and sends pages that several sites have to the ranges of these.
 type Summing struct {
 	Judging
-	// Rule says which site a page belongs to.
 	Rule site.Rule
 	// Ranges is the number of ranges of hashes of sites that the sums are written for.
 	Ranges int
 }
 
-// Delivery returns the delivery of its tasks.
 func (*Summing) Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.ShardPages}, Extra: []runfile.Kind{records.ShardEdges}}
 }
 
-// Task sums up an output shard.
 func (s *Summing) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
 	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
@@ -164,8 +161,7 @@ func (s *sums) class(ctx context.Context, shard *shard, number int) error {
 	return errors.Join(s.send(shard, number), ctx.Err())
 }
 
-// send writes a class to the ranges of the sites that have its pages, or copies of them. If it is spread, only those that are
-// watched matter.
+// send writes a class to the ranges of the sites that have its pages or copies; of a spread one to the watched.
 func (s *sums) send(shard *shard, number int) error {
 	c := &shard.classes[number]
 	if c.sites < 2 {
@@ -204,8 +200,7 @@ func (s *sums) send(shard *shard, number int) error {
 	return nil
 }
 
-// A page weighs its text, in shingles, times its rarity. Rarity is in whole numbers, so that sums do not depend on their
-// order.
+// A page weighs its text, in shingles, times its rarity: whole numbers, whose sums do not depend on their order.
 const (
 	// fullRarity is the rarity of a page that one or two sites have.
 	fullRarity = 1 << 10
@@ -224,17 +219,15 @@ func rarities(most int) []int64 {
 	return all
 }
 
-// Totalling is the first step of the stage mirror. A task adds up the sums of the sites in a range of hashes, and compares these with all
-// others. It sends each site to its output shard, and each pair that may matter to the output shard of its second site. There are as
-// many of these shards as of clusters.
+// Totalling is the first step of the stage mirror. A task adds up the sums of the sites in a range of hashes, and
+// compares them with all others. It sends sites to their output shards, and pairs that may matter to the shards of
+// their second sites.
 type Totalling struct{ Limits Limits }
 
-// Delivery returns the delivery of its tasks.
 func (Totalling) Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.SiteCounts}, Extra: []runfile.Kind{records.SiteSums, records.PageClasses, records.Redirects}}
 }
 
-// Task adds up the sums of a range.
 func (l Totalling) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	shards := work.OutputShards(findings.Counts{Documents: t.Documents})
 	sites, err := readSites(ctx, w)
@@ -313,12 +306,10 @@ type SiteRows struct {
 	Results
 }
 
-// Delivery returns the delivery of its tasks.
 func (*SiteRows) Delivery() work.Delivery {
 	return work.Delivery{Output: true, Extra: []runfile.Kind{records.Sites, records.Grouped}}
 }
 
-// Task writes the rows of an output shard.
 func (s *SiteRows) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Sites)
 	if err != nil {

@@ -74,7 +74,6 @@ func (s *suspicion) isCommon() bool {
 	return s.mirror.Logins > 0 && s.mirror.CommonLogins == s.mirror.Logins
 }
 
-// id returns the id of the alert, which is the same in all runs.
 func (s *suspicion) id() uint64 {
 	return alertID(s.original.Of.Name, s.mirror.Of.Name)
 }
@@ -149,25 +148,18 @@ func addEntrance(link *records.Link, own *records.Holding, copies []match) {
 			isForm = isForm || of.similarity >= nearlyAll && asksPassword(of.copy)
 		}
 	}
-	for _, of := range []struct {
-		is bool
-		n  *int64
-	}{{asks, &link.Logins}, {isStart, &link.Starts}, {isForm, &link.Forms}} {
-		if of.is {
-			*of.n++
-		}
-	}
+	link.Logins += int64(number(asks))
+	link.Starts += int64(number(isStart))
+	link.Forms += int64(number(isForm))
 	if address := string(own.Pages[0].Address); (asks || isStart || isForm) && (link.Entrance == "" || address < link.Entrance) {
 		link.Entrance = address
 	}
 }
 
-// asksPassword reports whether a page asks for a password.
 func asksPassword(h *records.Holding) bool {
 	return slices.ContainsFunc(h.Pages, func(p records.ShardPage) bool { return p.Login })
 }
 
-// asksOnFewPages reports whether a site asks for a password on few of its pages.
 func asksOnFewPages(s *records.Site) bool {
 	return s.Logins <= fewPages || float64(s.Logins) <= fewShare*float64(s.Pages)
 }
@@ -180,8 +172,7 @@ func hasEntrance(mirror, original *records.Half) bool {
 const (
 	// leastCampaign is the least number of suspects that are listed as one campaign.
 	leastCampaign = 10
-	// mostNamed is the number of sites that the row of a campaign names.
-	mostNamed = 100
+	mostNamed     = 100
 )
 
 // campaign is many suspects that copy one page of a protected site, or that are of one registered domain. A row stands for all

@@ -21,9 +21,8 @@ type Watch struct {
 	// Changed are the protected sites that have too little left of what they were, by name.
 	Changed []ChangedSite
 
-	names []string        // of all protected sites of this run and the last
-	seen  map[string]bool // sites of known alerts: whether they have pages
-	lost  map[uint64]bool // alerts whose originals are not there, by their ids
+	seen map[string]bool // sites of known alerts: whether they have pages
+	lost map[uint64]bool // alerts whose originals are not there, by their ids
 }
 
 // LastRun is what a run knows of the last one.
@@ -60,7 +59,7 @@ func NewWatch(ctx context.Context, runs []work.Path, protected string, now []sta
 		}
 	}
 	originals := map[string]state.Original{}
-	if err := eachSite(ctx, runs, func(s records.Site) {
+	if err := eachOf(ctx, runs, records.Sites, func(s *records.Site) {
 		if _, is := w.seen[s.Name]; is {
 			w.seen[s.Name] = true
 		}
@@ -83,7 +82,6 @@ func NewWatch(ctx context.Context, runs []work.Path, protected string, now []sta
 	}
 	for _, original := range originals {
 		w.Originals = append(w.Originals, original)
-		w.names = append(w.names, original.Site)
 	}
 	slices.SortFunc(w.Originals, func(a, b state.Original) int { return cmp.Compare(a.Site, b.Site) })
 	return w, w.lookFor(ctx, missing(last.Known, now), &last)
@@ -111,12 +109,10 @@ func (w *Watch) IsUnseen(a state.Alert) bool {
 	return w.lost[a.ID] || !w.isSeen(&a)
 }
 
-// isSeen reports whether the site of an alert has pages.
 func (w *Watch) isSeen(a *state.Alert) bool {
 	return slices.ContainsFunc(namesOf(*a), func(name string) bool { return w.seen[name] })
 }
 
-// Changes returns the changes of protected sites.
 func (w *Watch) Changes() (changes []output.Change) {
 	for _, c := range w.Changed {
 		changes = append(changes, output.Change{
@@ -127,7 +123,6 @@ func (w *Watch) Changes() (changes []output.Change) {
 	return changes
 }
 
-// String says why a protected site could not be compared.
 func (c ChangedSite) String() string {
 	if c.Lacking > 0 {
 		return fmt.Sprintf("the protected site %s lacks %d of %d pages that suspects have copied: it is unknown whether they still do until the pages are back, so the suspects stay", c.Last.Site, c.Lacking, c.Copied)
@@ -139,7 +134,8 @@ func (c ChangedSite) String() string {
 		c.Last.Site, c.Now.Unlike, c.Last.Unlike)
 }
 
-func eachSite(ctx context.Context, runs []work.Path, visit func(records.Site)) error {
+// eachOf visits the records of a kind in run files.
+func eachOf[T any](ctx context.Context, runs []work.Path, kind runfile.Kind, visit func(*T)) error {
 	reader := runfile.Reader{Stopped: ctx.Err}
 	defer reader.Close()
 	var packed []byte
@@ -149,27 +145,23 @@ func eachSite(ctx context.Context, runs []work.Path, visit func(records.Site)) e
 			return err
 		}
 		for _, piece := range pieces {
-			if piece.Kind != records.Sites {
+			if piece.Kind != kind {
 				continue
 			}
 			if packed, err = reader.Read(packed[:0], piece); err != nil {
 				return err
 			}
-			for s := range records.All[records.Site](packed) {
-				visit(s)
+			for record := range records.All[T](packed) {
+				visit(&record)
 			}
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // A suspect that is not there any more has gone only if its site has changed. If the protected site has, nothing can be told. So each
 // alert has traces of the pages that were copied, and the next run looks for these pages on the protected sites.
 
-// A suspect that is not there any more has gone only if its site has changed. If the protected site has, nothing can be told. So each
-// alert has traces of the pages that were copied, and the next run looks for these pages on the protected sites.
-
-// missing returns the known alerts that a run does not have any more.
 func missing(known, now []state.Alert) (all []state.Alert) {
 	has := map[uint64]bool{}
 	for i := range now {
@@ -190,7 +182,10 @@ func (w *Watch) lookFor(ctx context.Context, alerts []state.Alert, last *LastRun
 	if len(alerts) == 0 || len(last.Originals) == 0 {
 		return nil
 	}
-	there, err := findPages(ctx, last.Pages, alerts, leastAgain(last.Threshold))
+	// Halfway to the same page: one less the similarity is a metric, so a copy that was as near to the page as the
+	// threshold says is still found.
+	least := (1 + last.Threshold) / 2
+	there, err := findPages(ctx, last.Pages, alerts, least)
 	if err != nil {
 		return err
 	}
@@ -218,14 +213,13 @@ func (w *Watch) lookFor(ctx context.Context, alerts []state.Alert, last *LastRun
 
 // protectedBy returns the protected site that an alert is about. It is false if that is not protected any more.
 func (w *Watch) protectedBy(a *state.Alert) (name string, is bool) {
-	at := slices.IndexFunc(w.names, func(name string) bool { return alertID(name, a.Site) == a.ID })
+	at := slices.IndexFunc(w.Originals, func(o state.Original) bool { return alertID(o.Site, a.Site) == a.ID })
 	if at < 0 {
 		return "", false
 	}
-	return w.names[at], true
+	return w.Originals[at].Site, true
 }
 
-// tellLacking adds the protected sites that lack pages to those that have changed.
 func (w *Watch) tellLacking(pages map[string]map[state.Trace]bool, originals []state.Original) {
 	for _, last := range originals {
 		copied := pages[last.Site]
@@ -244,10 +238,6 @@ func (w *Watch) tellLacking(pages map[string]map[state.Trace]bool, originals []s
 	slices.SortFunc(w.Changed, func(a, b ChangedSite) int { return cmp.Compare(a.Last.Site, b.Last.Site) })
 }
 
-// leastAgain returns the least similarity of a page to what it was in the last run, given the least similarity of copies. It is halfway to the same page:
-// one less the similarity is a metric, so a copy that was as near to the page as that is still found.
-func leastAgain(threshold float64) float64 { return (1 + threshold) / 2 }
-
 // band is two bytes of a trace, and their place.
 type band [3]byte
 
@@ -259,8 +249,8 @@ func bands(t *records.Trace) func(yield func(band) bool) {
 	}
 }
 
-// findPages looks for the pages that alerts had copied in run files with the traces of the pages of protected sites. It returns those that
-// are there, much as they were.
+// findPages looks for the pages that alerts had copied, in run files with the traces of the pages of protected sites.
+// It returns whether each is there, much as it was.
 func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert, least float64) (map[state.Trace]bool, error) {
 	there, wanted := map[state.Trace]bool{}, map[band][]records.Trace{}
 	for i := range alerts {
@@ -275,31 +265,19 @@ func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert, leas
 			}
 		}
 	}
-	reader := runfile.Reader{Stopped: ctx.Err}
-	defer reader.Close()
 	seen := map[records.Trace]bool{}
-	for _, run := range runs {
-		pieces, err := runfile.Pieces(string(run))
-		if err != nil {
-			return nil, err
+	err := eachOf(ctx, runs, records.OriginalTraces, func(page *records.Trace) {
+		if seen[*page] {
+			return
 		}
-		packed, err := reader.ReadKind(nil, pieces, records.OriginalTraces)
-		if err != nil {
-			return nil, err
-		}
-		for page := range records.All[records.Trace](packed) {
-			if seen[page] || ctx.Err() != nil {
-				continue
-			}
-			seen[page] = true
-			for b := range bands(&page) {
-				for i := range wanted[b] {
-					if of := &wanted[b][i]; !there[state.Trace(*of)] && of.Similarity(&page) >= least {
-						there[state.Trace(*of)] = true
-					}
+		seen[*page] = true
+		for b := range bands(page) {
+			for i := range wanted[b] {
+				if of := &wanted[b][i]; !there[state.Trace(*of)] && of.Similarity(page) >= least {
+					there[state.Trace(*of)] = true
 				}
 			}
 		}
-	}
-	return there, ctx.Err()
+	})
+	return there, err
 }

@@ -123,8 +123,7 @@ func (s *service) page(id string) string {
 		url.PathEscape(id), url.QueryEscape(s.project))
 }
 
-// usualPause grows from half a second to a quarter of a minute. A short job is seen to end soon, and a long one costs
-// few requests.
+// usualPause grows: a short job is seen to end soon, and a long one costs few requests.
 func usualPause(n int) time.Duration {
 	return min(500*time.Millisecond<<min(n, 5), 15*time.Second)
 }
@@ -132,10 +131,8 @@ func usualPause(n int) time.Duration {
 const (
 	// fewTries is how often a request is tried that the job can do without.
 	fewTries = 3
-	// mostTries is how often a request is tried while the service is out of order or cannot be reached: for some ten
-	// minutes.
-	mostTries = 40
-	// longestRequest is how long a request may take.
+	// mostTries is how often a request is tried while the service cannot be reached: for some ten minutes.
+	mostTries      = 40
 	longestRequest = time.Minute
 )
 
@@ -174,7 +171,6 @@ func passing(err error) bool {
 	return errors.As(err, &network)
 }
 
-// busy reports whether an answer of this code asks to try again.
 func busy(code int) bool {
 	return code == http.StatusTooManyRequests || code == http.StatusRequestTimeout ||
 		code >= http.StatusInternalServerError

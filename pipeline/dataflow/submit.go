@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"regexp"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/pipeline/engine"
 )
 
 // templateFlag is the flag of Beam that says where to write a job instead of sending it.
@@ -60,7 +60,7 @@ func (s *service) submit(ctx context.Context, p *beam.Pipeline, name string) (id
 	if err != nil {
 		return "", err
 	}
-	program, err := program()
+	program, err := engine.Program()
 	if err != nil {
 		return "", err
 	}
@@ -89,20 +89,6 @@ func (s *service) submit(ctx context.Context, p *beam.Pipeline, name string) (id
 	return s.send(ctx, job)
 }
 
-// program returns the program that workers run: the one that --worker_binary names, or else this one. Beam itself would
-// compile one.
-func program() (string, error) {
-	if *jobopts.WorkerBinary != "" {
-		return *jobopts.WorkerBinary, nil
-	}
-	path, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find this program, which workers are to run: %w: name it with --worker_binary", err)
-	}
-	return path, nil
-}
-
-// set changes a variable until the returned function is called.
 func set[T any](variable *T, value T) (undo func()) {
 	before := *variable
 	*variable = value
@@ -121,7 +107,6 @@ func (s *service) stage(ctx context.Context, p *beam.Pipeline) error {
 	return nil
 }
 
-// readJob reads the job that Beam's runner has written, and removes the file.
 func readJob(template string) (*df.Job, error) {
 	content, err := storage.ReadFile(template)
 	if err == nil {
@@ -137,8 +122,7 @@ func readJob(template string) (*df.Job, error) {
 	return job, nil
 }
 
-// send sends a job. Once a request is under way, an interruption does not stop it: the service may have taken the job,
-// and then its id is needed to cancel it.
+// send sends a job. An interruption does not stop a request: the id of the job is needed to cancel it.
 func (s *service) send(ctx context.Context, job *df.Job) (id string, err error) {
 	if ctx.Err() != nil {
 		return "", ctx.Err()
@@ -168,7 +152,6 @@ func (s *service) send(ctx context.Context, job *df.Job) (id string, err error) 
 	return id, nil
 }
 
-// find looks for a job that the service has taken.
 func (s *service) find(ctx context.Context, job *df.Job) (id string, found bool) {
 	jobs := s.client.Projects.Locations.Jobs
 	err := s.try(ctx, fewTries, func(request context.Context) error {

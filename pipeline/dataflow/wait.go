@@ -96,8 +96,7 @@ func (s *service) get(ctx context.Context, id string) (job *df.Job, err error) {
 	return job, nil
 }
 
-// Cancel asks the service to cancel a job, and returns when the job is at its end or the context ends. A job that has
-// ended before is no error.
+// Cancel returns when the job is at its end or the context ends. A job that has ended before is no error.
 func (Engine) Cancel(ctx context.Context, id string) error {
 	s, err := open(ctx)
 	if err != nil {
@@ -139,8 +138,7 @@ func (s *service) cancel(ctx context.Context, id string) error {
 	}
 }
 
-// metrics asks for the counters of a job, at most the given number of times. It returns nil if the service does not
-// give them: a job can do without.
+// metrics asks for the counters of a job. It returns nil if the service does not give them: a job can do without.
 func (s *service) metrics(ctx context.Context, id string, times int) *metrics.Results {
 	var found *df.JobMetrics
 	err := s.try(ctx, times, func(request context.Context) error {
@@ -172,7 +170,6 @@ const (
 // mostErrors is how many errors of a job are told. A task that fails is tried four times, and says the same each time.
 const mostErrors = 10
 
-// messages follows what the service says about a job.
 type messages struct {
 	service *service
 	id      string

@@ -4,14 +4,16 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 )
 
-// Engine runs pipelines. A job goes on without the process that submitted it: any process that has the id of a job can
-// wait for it or cancel it.
+// Engine runs pipelines. Any process that has the id of a job can wait for it or cancel it.
 type Engine interface {
 	// Submit hands a pipeline to the engine under a name. It returns the id of the job when the engine has taken it.
 	Submit(ctx context.Context, p *beam.Pipeline, name string) (id string, err error)
@@ -26,7 +28,6 @@ type Engine interface {
 	Cancel(ctx context.Context, id string) error
 }
 
-// State is what an engine tells of a job on its way.
 type State struct {
 	// Name is the name of the state in the language of the engine, such as RUNNING; empty if only Message is new.
 	Name string
@@ -44,7 +45,6 @@ type EndedError struct {
 	Message string
 }
 
-// Error returns the message of the engine, or else the state.
 func (e *EndedError) Error() string {
 	if e.Message == "" {
 		return "the job ended as " + e.State
@@ -62,4 +62,16 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Program returns the path of the program of workers: of --worker_binary, or else this one. Beam would compile one.
+func Program() (string, error) {
+	if *jobopts.WorkerBinary != "" {
+		return *jobopts.WorkerBinary, nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program, which workers are to run: %w: name it with --worker_binary", err)
+	}
+	return path, nil
 }

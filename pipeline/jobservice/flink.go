@@ -23,7 +23,6 @@ import (
 // flinkPort is the port at which Flink's REST interface usually answers.
 const flinkPort = "8081"
 
-// longestREST is the longest that Flink may take for an answer.
 const longestREST = 10 * time.Second
 
 type flinkJob struct {
@@ -59,7 +58,6 @@ func (s *Server) cancelOnFlink(ctx context.Context, id string) error {
 	}
 }
 
-// flinkREST returns the address of Flink's REST interface.
 func (s *Server) flinkREST() string {
 	if s.Options.FlinkREST != "" {
 		return s.Options.FlinkREST
@@ -156,8 +154,7 @@ func metricsOf(ctx context.Context, client jobpb.JobServiceClient, id string) (*
 	return resultsOf(answer), nil
 }
 
-// resultsOf takes the metrics out of an answer. The pipeline would only serve to name collections, whose metrics nobody
-// reads.
+// resultsOf takes the metrics out of an answer. Only metrics of collections, which nobody reads, need the pipeline.
 func resultsOf(answer *jobpb.GetJobMetricsResponse) *metrics.Results {
 	return metricsx.FromMonitoringInfos(nil, answer.GetMetrics().GetAttempted(), answer.GetMetrics().GetCommitted())
 }

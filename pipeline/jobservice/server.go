@@ -10,7 +10,7 @@ import (
 	"io"
 	"net"
 	"os"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
@@ -30,8 +30,7 @@ type Server struct {
 	// Options are settings for the engine.
 	Options Options
 
-	mutex    sync.Mutex
-	loopback *extworker.Loopback // the workers in this process, if the job uses any
+	loopback atomic.Pointer[extworker.Loopback] // the workers in this process, if the job uses any
 }
 
 var _ engine.Engine = (*Server)(nil)
@@ -41,7 +40,6 @@ type Options struct {
 	// Parallelism is the number of tasks that the engine works on at a time; 0 leaves the number to the engine. Flink
 	// then takes parallelism.default of its configuration, which is 1 unless somebody has set it.
 	Parallelism int
-	// Experiments are switches of the engine.
 	Experiments []string
 	// RetainContainers keeps the containers of workers after the job.
 	RetainContainers bool
@@ -98,30 +96,16 @@ func hasEnded(state jobpb.JobState_Enum) bool {
 // isGone reports whether a request failed because nothing answers. It may be repeated.
 func isGone(err error) bool { return status.Code(err) == codes.Unavailable }
 
-// keep remembers workers that belong to this process.
-func (s *Server) keep(loopback *extworker.Loopback) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	s.loopback = loopback
-}
-
 // isLoopback reports whether the workers belong to this process.
-func (s *Server) isLoopback() bool {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.loopback != nil
-}
+func (s *Server) isLoopback() bool { return s.loopback.Load() != nil }
 
 // release ends the workers of this process, if there are any. The job has ended.
 func (s *Server) release(ctx context.Context) error {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.loopback == nil {
+	loopback := s.loopback.Swap(nil)
+	if loopback == nil {
 		return nil
 	}
-	err := s.loopback.Stop(ctx)
-	s.loopback = nil
-	if err != nil {
+	if err := loopback.Stop(ctx); err != nil {
 		return fmt.Errorf("end the workers in this process: %w", err)
 	}
 	return nil

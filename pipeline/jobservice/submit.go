@@ -3,7 +3,6 @@ package jobservice
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -18,10 +17,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 
+	"mirrorbeam.dev/pipeline/engine"
 	"mirrorbeam.dev/pipeline/workerpool"
 )
 
-// longestPrepare is the longest that a job server may take to look at a pipeline.
 const longestPrepare = time.Minute
 
 // idleWorker is how long a worker of Flink outlives its last stage. It is shorter than the pause before Flink starts a
@@ -88,7 +87,6 @@ func (s *Server) Submit(ctx context.Context, p *beam.Pipeline, name string) (id 
 	return started.GetJobId(), nil
 }
 
-// options are the options of the pipeline, as the protocol names them.
 func (s *Server) options(name string) map[string]any {
 	hooks.SerializeHooksToOptions()
 	beam.PipelineOptions.LoadOptionsFromFlags(nil)
@@ -124,7 +122,7 @@ func (s *Server) environment(ctx context.Context) (*pipepb.Environment, error) {
 		if err != nil {
 			return nil, fmt.Errorf("start workers in this process: %w", err)
 		}
-		s.keep(loopback)
+		s.loopback.Store(loopback)
 		config = loopback.EnvironmentConfig
 	}
 	environment, err := graphx.CreateEnvironment(ctx, jobopts.GetEnvironmentUrn(ctx), config)
@@ -141,8 +139,7 @@ func (s *Server) environment(ctx context.Context) (*pipepb.Environment, error) {
 	return environment, workerpool.Mark(environment)
 }
 
-// stagedBinary returns the path of the program that workers get from the job server, and notes it in the pipeline. It
-// is "" if they need none.
+// stagedBinary returns the program that the job server sends to workers, and notes it in the pipeline; "" for none.
 func stagedBinary(pipeline *pipepb.Pipeline) (string, error) {
 	needed := false
 	for _, environment := range pipeline.GetComponents().GetEnvironments() {
@@ -161,20 +158,12 @@ func stagedBinary(pipeline *pipepb.Pipeline) (string, error) {
 	return binary, nil
 }
 
-// workerBinary returns the program that workers run: the one of --worker_binary, or else this one. Workers are Linux
-// machines.
+// workerBinary returns the program that workers run. Workers are Linux machines.
 func workerBinary() (string, error) {
-	if *jobopts.WorkerBinary != "" {
-		return *jobopts.WorkerBinary, nil
-	}
-	if runtime.GOOS != "linux" {
+	if *jobopts.WorkerBinary == "" && runtime.GOOS != "linux" {
 		return "", fmt.Errorf(
 			"workers run on Linux, and this program is for %s: build it for them (GOOS=linux go build ./cmd/runjob) "+
 				"and name it with --worker_binary", strings.ToUpper(runtime.GOOS[:1])+runtime.GOOS[1:])
 	}
-	path, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find this program, which workers are to run: %w: name it with --worker_binary", err)
-	}
-	return path, nil
+	return engine.Program()
 }

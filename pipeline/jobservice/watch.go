@@ -54,7 +54,6 @@ func (s *Server) Wait(ctx context.Context, id string, report func(engine.State))
 	return found, nil
 }
 
-// inTurn returns a function that hands on one state at a time.
 func inTurn(report func(engine.State)) func(engine.State) {
 	var turn sync.Mutex
 	return func(s engine.State) {
@@ -140,8 +139,7 @@ func (w *watch) follow(ctx context.Context) (heard bool, err error) {
 	}
 }
 
-// awaitEnd ends a stream some time after the end of the job. A job server whose listener has died may tell the next one
-// nothing of the end.
+// awaitEnd ends a stream some time after the end of the job: not every job server tells it of that.
 func (w *watch) awaitEnd(ctx context.Context, cancel context.CancelFunc) {
 	for engine.Sleep(ctx, attention) == nil {
 		answer, err := w.client.GetState(ctx, &jobpb.GetJobStateRequest{JobId: w.id})
@@ -158,7 +156,6 @@ func (w *watch) awaitEnd(ctx context.Context, cancel context.CancelFunc) {
 	}
 }
 
-// ask asks whether the job has ended, and reports that.
 func (w *watch) ask(ctx context.Context) {
 	answer, err := w.client.GetState(ctx, &jobpb.GetJobStateRequest{JobId: w.id})
 	if err == nil && hasEnded(answer.GetState()) {

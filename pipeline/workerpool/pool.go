@@ -26,7 +26,6 @@ const grace = 3 * time.Second
 type Pool struct {
 	fnpb.UnimplementedBeamFnExternalWorkerPoolServer
 
-	// Program is the path of the program that workers run.
 	Program string
 	// Arguments returns its arguments for a worker. It must call [Work] with the same values.
 	Arguments func(Endpoints) []string
@@ -44,7 +43,6 @@ type Pool struct {
 // TaskManagers of Flink apart, but each TaskManager has a control endpoint of its own.
 type workerName struct{ control, id string }
 
-// String returns the name for messages.
 func (n workerName) String() string { return fmt.Sprintf("worker %s of %s", n.id, n.control) }
 
 // Serve answers requests until the context ends. It returns when all workers have ended.
@@ -169,7 +167,6 @@ func Probe(ctx context.Context, address string) error {
 	return nil
 }
 
-// logf writes a line to the log.
 func (p *Pool) logf(format string, values ...any) {
 	_, _ = fmt.Fprintf(p.Log, format+"\n", values...) // nobody is left to tell of a failure
 }

@@ -62,7 +62,6 @@ func Work(ctx context.Context, e Endpoints, lifeline io.Reader) error {
 	return nil
 }
 
-// provision asks the engine for the options of the pipeline and sets them.
 func provision(ctx context.Context, endpoint string) (harness.Options, error) {
 	if endpoint == "" {
 		return harness.Options{}, nil
@@ -105,8 +104,7 @@ func checkBuild(parameters map[string]string) error {
 			"or builds of one commit without changes", job, pool)
 }
 
-// Mark adds the build of this program to an external environment of a pipeline. The pools of other builds then refuse
-// the job.
+// Mark adds the build of this program to an external environment: pools of other builds then refuse the job.
 func Mark(environment *pipepb.Environment) error {
 	var payload pipepb.ExternalPayload
 	if err := proto.Unmarshal(environment.GetPayload(), &payload); err != nil {

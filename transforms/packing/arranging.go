@@ -21,22 +21,19 @@ import (
 // The outputs of the stage.
 const (
 	arranged = "documents" // the documents of a range, in the order of their ids
-	repeated = "repeated"  // rejects: documents that have the id of another one
+	Repeated = "repeated"  // rejects: documents that have the id of another one
 )
 
 // Arranging writes the documents of a range of ids to a file, in the order of the ids. Of documents with one id the file
 // has the one whose text comes first. The others are rejects.
 type Arranging struct {
-	// Folder is the folder of the file.
 	Folder work.Path
 }
 
-// Delivery says what the tasks get.
 func (Arranging) Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Texts}}
 }
 
-// Task writes the file of a range.
 func (a *Arranging) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Texts)
 	if err != nil {
@@ -56,7 +53,8 @@ func (a *Arranging) Task(_ context.Context, t work.Task, w *work.TaskContext) er
 		return nil
 	}
 	files := write.Files{Partial: a.Folder, Format: output.JSONL}
-	return write.Write(files, output.File{Name: repeated, Output: repeated}, output.Names{}, w, func(row func(Rejected) error) error {
+	of := output.File{Name: Repeated, Output: Repeated}
+	return write.Write(files, of, output.Names{}, w, func(row func(Rejected) error) error {
 		for i := 1; i < len(texts); i++ {
 			if !hasID(texts[i-1], texts[i]) {
 				continue
@@ -95,8 +93,7 @@ func (a *Arranging) write(number int, texts []records.Text) (output.File, error)
 	return file, out.Commit()
 }
 
-// appendString appends a JSON string. Bytes that are not valid UTF-8 stay as they are, for the stage that reads texts
-// judges them.
+// appendString appends a JSON string. The stage that reads texts judges bytes that are not valid UTF-8.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for _, c := range []byte(s) {
@@ -112,14 +109,12 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// Rejected is a row of the rejects of [Arranging].
 type Rejected struct {
 	// ID is the id. The row has it as [quoting.Text] writes it.
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
 }
 
-// AppendJSON appends the row as a line of JSON.
 func (r Rejected) AppendJSON(b []byte, _ output.Names) []byte {
 	b = quoting.AppendQuoted(append(b, `{"id":`...), r.ID)
 	return append(quoting.AppendQuoted(append(b, `,"reason":`...), r.Reason), "}\n"...)
@@ -144,11 +139,4 @@ func EachRow[R any](ctx context.Context, folder work.Path, o work.Outcome, of st
 		}
 	}
 	return nil
-}
-
-// EachRejected visits the documents that a task of [Arranging] has rejected.
-func EachRejected(ctx context.Context, folder work.Path, o work.Outcome, visit func(Rejected)) error {
-	return EachRow(ctx, folder, o, repeated, func(r Rejected) {
-		visit(Rejected{quoting.Original(r.ID), r.Reason})
-	})
 }

@@ -27,7 +27,6 @@ import (
 )
 
 const (
-	// mostID is the length of the longest id, in bytes.
 	mostID = 64 << 10
 	// markBytes is how many bytes of documents there are about for each id that is marked, to cut the ids into ranges.
 	markBytes = 256 << 10
@@ -35,7 +34,6 @@ const (
 
 // Packer writes the documents of a bundle into a run file. It is not for concurrent use.
 type Packer struct {
-	// Runs says where the run file is.
 	Runs work.Runs
 	// MaxDocument is the length of the longest text, in bytes.
 	MaxDocument int64
@@ -59,7 +57,6 @@ func (p *Packer) Refuse(id, text string) string {
 	return ""
 }
 
-// Add writes a document.
 func (p *Packer) Add(id, text string) error {
 	if !p.isBegun {
 		p.Runs.Begin(&p.run)
@@ -99,15 +96,13 @@ func (p *Packer) Abort() {
 // Listing makes the files of [Arranging] the inputs of a job, and a task for each split of them.
 type Listing struct {
 	// Inputs is the path of the list of inputs, which it writes.
-	Inputs work.Path
-	// StopWords is the list of stop words; empty for none.
+	Inputs    work.Path
 	StopWords string
 	// MaxDocument is the length of the longest text, in bytes.
 	MaxDocument job.ByteSize
 }
 
-// Plan writes the list of inputs. If an earlier attempt has written it, that attempt's files stay: other tasks
-// may read them already.
+// Plan writes the list of inputs. The files of an earlier attempt stay: other tasks may read them already.
 func (l *Listing) Plan(ctx context.Context, p *work.Planning) error {
 	inputs, err := documents.OpenInputs(string(l.Inputs))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -122,7 +117,6 @@ func (l *Listing) Plan(ctx context.Context, p *work.Planning) error {
 	return nil
 }
 
-// list lists the files of the outcomes.
 func (l *Listing) list(ctx context.Context, p *work.Planning) (*documents.Inputs, error) {
 	var files []output.File
 	for _, o := range p.Outcomes {
@@ -236,7 +230,6 @@ func firstIDs(marks []string) []string {
 // Dividing sends the documents of some run files to the ranges of their ids.
 type Dividing struct{}
 
-// Task sends the documents of one task.
 func (Dividing) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(1, records.TextRange)
 	if err != nil {

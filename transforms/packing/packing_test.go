@@ -11,6 +11,7 @@ import (
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/storage"
+	"mirrorbeam.dev/internal/util/quoting"
 	"mirrorbeam.dev/internal/work"
 	"mirrorbeam.dev/internal/work/worktest"
 )
@@ -60,7 +61,10 @@ func arrange(t *testing.T, runs work.Runs, outcomes []work.Outcome, firsts ...st
 	arranging := Arranging{Folder: runs.Folder}
 	written := worktest.Do(t, runs, worktest.Tasks(t, runs, arranging.Delivery(), work.RunsOf(divided)...), arranging.Task)
 	for _, o := range written {
-		if err := EachRejected(t.Context(), runs.Folder, o, func(r Rejected) { rejected = append(rejected, r.ID) }); err != nil {
+		err := EachRow(t.Context(), runs.Folder, o, Repeated, func(r Rejected) {
+			rejected = append(rejected, quoting.Original(r.ID))
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -163,7 +167,7 @@ func TestRowsThatAreCut(t *testing.T) {
 		if err := storage.WriteFile(path, whole[:cut]); err != nil {
 			t.Fatal(err)
 		}
-		if err := EachRejected(t.Context(), runs.Folder, o, func(Rejected) {}); err == nil {
+		if err := EachRow(t.Context(), runs.Folder, o, Repeated, func(Rejected) {}); err == nil {
 			t.Errorf("%d of %d bytes are not missed", cut, len(whole))
 		}
 	}

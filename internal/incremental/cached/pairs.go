@@ -23,12 +23,10 @@ import (
 // Pairs writes the edges between documents of unchanged files which the last run has found similar. Equal documents that have keys in this
 // run are the one exception: they meet under their keys, and a new document may be the first of them.
 type Pairs struct {
-	// Inputs is the path of the list of inputs.
 	Inputs work.Path
 	// CachedPairs is the path of a table of the similar pairs of the last run.
 	CachedPairs work.Path
-	// Shards is the number of shards over which keys are spread.
-	Shards int
+	Shards      int
 	// SimHashBits is the length of the fingerprints, if a score is the distance of two; 0 if sets are compared.
 	SimHashBits int
 
@@ -41,7 +39,6 @@ func Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Known}}
 }
 
-// Setup reads the list of inputs.
 func (k *Pairs) Setup() error {
 	err := k.layout.Read(string(k.Inputs))
 	if err == nil {
@@ -85,10 +82,8 @@ type knownDocuments struct {
 // knownOrder is the leading bits of a digest, and the place of its document or the number of its cached pair.
 type knownOrder struct{ lead, place uint32 }
 
-// leadOf returns the leading bits of a digest.
 func leadOf(d digest.Digest) uint32 { return uint32(d[0] >> 32) }
 
-// readKnown orders packed documents.
 func readKnown(packed []byte) knownDocuments {
 	k := knownDocuments{packed, make([]knownOrder, len(packed)/records.KnownSize)}
 	for i := range k.order {
@@ -111,7 +106,6 @@ func readKnown(packed []byte) knownDocuments {
 	return k
 }
 
-// get returns the document at a place.
 func (k *knownDocuments) get(place uint32) records.KnownDocument {
 	return records.GetKnown(k.packed[int(place)*records.KnownSize:])
 }
@@ -122,7 +116,6 @@ type knownEdges struct {
 	edges     []records.Edge[graphs.Node]
 }
 
-// add adds the edge between the documents at two places.
 func (e *knownEdges) add(a, b uint32, score records.Score) {
 	e.edges = append(e.edges, records.Edge[graphs.Node]{A: graphs.Node(a), B: graphs.Node(b), Score: score})
 }
@@ -248,8 +241,7 @@ func (c *knownClasses) from(at uint32, documents *knownDocuments, d digest.Diges
 	return rest
 }
 
-// join adds the edges that a cached pair is about: one for each scope that has unchanged documents of both digests, if these are compared. Firsts
-// are as in find.
+// join adds the edges of a cached pair: one for each scope that has unchanged documents of both digests.
 func (c *knownClasses) join(edges *knownEdges, v state.CachedPair, firsts [2]uint32) {
 	if v.A == v.B {
 		return
@@ -273,8 +265,7 @@ func (c *knownClasses) join(edges *knownEdges, v state.CachedPair, firsts [2]uin
 	}
 }
 
-// joinClasses adds the edge between two classes that are similar, if they are compared, and unless a new document stands for one of them: that
-// pair is scored.
+// joinClasses adds the edge between two classes, unless a new document stands for one of them: that pair is scored.
 func (c *knownClasses) joinClasses(edges *knownEdges, a, b knownClass, score records.Score) {
 	of := &edges.documents
 	x, y := a.class(of), b.class(of)

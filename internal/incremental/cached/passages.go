@@ -16,17 +16,14 @@ import (
 // this run. All documents of the last run that share a key with one of these two have keys, too, so such a pair meets
 // in this run as it did in the last one.
 type Passages struct {
-	// Inputs is the path of the list of inputs.
 	Inputs work.Path
 	// Pairs is the path of the run file with the pairs.
-	Pairs work.Path
-	// Shards is the number of shards over which keys are spread.
+	Pairs  work.Path
 	Shards int
 
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the list of inputs.
 func (k *Passages) Setup() error { return k.layout.Read(string(k.Inputs)) }
 
 // Task writes the edges and the spans, as a part of the similarity graph behind the parts of all shards and oversized groups.
@@ -64,8 +61,7 @@ func (k *Passages) Task(ctx context.Context, _ work.Task, w *work.TaskContext) e
 	return edges.Finish()
 }
 
-// EachPassages visits the pairs of the last run, in a run file, whose documents are still there. They have the names
-// that these have now.
+// EachPassages visits the pairs of the last run whose documents are still there, by their present names.
 func EachPassages(ctx context.Context, path string, past *documents.Past, m *work.Memory,
 	visit func(*records.KeptPair) error,
 ) error {

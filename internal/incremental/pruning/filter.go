@@ -26,7 +26,6 @@ type Filter struct {
 // filters are the filters of the jobs at work in this process.
 var filters work.Shared[Filter]
 
-// filterPath is where the filter of the tasks of a catalog is.
 func filterPath(catalog string) string { return catalog + "-filter" }
 
 // tables returns all tables, in the order in which a file has them.
@@ -40,7 +39,6 @@ func (f *Filter) mayPair(set []byte, mayLack int) bool {
 	return len(set) == 0 || f.shingles.hasMost(set, mayLack)
 }
 
-// write writes a filter for [readFilter].
 func (f *Filter) write(path string) error {
 	all := f.tables()
 	size := 8 * len(f.fingerprints)
@@ -51,10 +49,11 @@ func (f *Filter) write(path string) error {
 	for _, t := range all {
 		packed = t.append(packed)
 	}
-	for _, word := range f.fingerprints {
-		packed = binary.LittleEndian.AppendUint64(packed, word)
+	packed, err := binary.Append(packed, binary.LittleEndian, f.fingerprints)
+	if err == nil {
+		err = storage.WriteFile(path, packed)
 	}
-	if err := storage.WriteFile(path, packed); err != nil {
+	if err != nil {
 		return fmt.Errorf("write the filter of new shingles: %w", err)
 	}
 	return nil
@@ -74,8 +73,9 @@ func readFilter(path string, tables *lshbands.Permuted) (*Filter, error) {
 			return nil, fmt.Errorf("read the filter of new shingles: %w", err)
 		}
 		if tables != nil {
-			for ; len(packed) >= 8; packed = packed[8:] {
-				f.fingerprints = append(f.fingerprints, binary.LittleEndian.Uint64(packed))
+			f.fingerprints = make([]uint64, len(packed)/8)
+			if _, err := binary.Decode(packed, binary.LittleEndian, f.fingerprints); err != nil {
+				return nil, err
 			}
 			f.near = lshbands.NewNeighbours(tables, f.fingerprints)
 		}

@@ -12,7 +12,6 @@ import (
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/fingerprint/fingerprints"
 	"mirrorbeam.dev/internal/pairs/candidates"
-	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/runfile"
@@ -24,13 +23,6 @@ import (
 // documents. All documents that have a touched key get all their keys. So the group of a touched key is whole. Under any other key lie the documents
 // that lay there in the last run, and no others. So a pair of which one document has no touched key is a pair of the last run's, and meets as it did then.
 
-// readsTexts reports whether documents are compared for passages.
-func readsTexts(name methods.Name, p *methods.Parameters) bool {
-	m, _ := methods.Of(name)
-	return m.Scorer(p).Reads == methods.Texts
-}
-
-// touch is the hash of a short key.
 func touch(short uint32) uint64 { return asmkernels.SplitMix(uint64(short)) }
 
 // digestTouch is the hash of the key that brings document i of a block together with equal ones.
@@ -43,12 +35,8 @@ func digestTouch(block *sketchblock.Block, i int) uint64 {
 const sparse = 4
 
 // addTouched adds the touched keys to a filter, and the documents that the last run has found in a pair.
-func (n *Planning) addTouched(ctx context.Context, f *Filter, made []work.Outcome, p *work.Planning) error {
-	var layout documents.Layout
-	if err := layout.Read(string(n.Inputs)); err != nil {
-		return err
-	}
-	past := &layout.Inputs.Past
+func (n *Pruning) addTouched(ctx context.Context, f *Filter, made []work.Outcome, p *work.Planning) error {
+	past := &n.layout.Inputs.Past
 	keys := int64(0)
 	count := func(uint64) { keys++ }
 	if err := n.eachTouched(ctx, past, made, p.Memory, count); err != nil {
@@ -70,8 +58,9 @@ func (n *Planning) addTouched(ctx context.Context, f *Filter, made []work.Outcom
 	return err
 }
 
-// eachTouched visits the hashes of all touched keys.
-func (n *Planning) eachTouched(ctx context.Context, past *documents.Past, made []work.Outcome, m *work.Memory, visit func(uint64)) error {
+func (n *Pruning) eachTouched(
+	ctx context.Context, past *documents.Past, made []work.Outcome, m *work.Memory, visit func(uint64),
+) error {
 	reading := touchedReading{passages: fingerprints.NewPassages(n.PassageShingles()), visit: visit}
 	err := eachSegment(past.Gone, made, func(pieces []runfile.Piece) error {
 		w := work.TaskContext{Memory: m, Pieces: pieces}
@@ -126,7 +115,6 @@ func eachLasting(path string, m *work.Memory, visit func(uint64)) error {
 	return err
 }
 
-// touchedReading visits the keys of documents in segments.
 type touchedReading struct {
 	passages *fingerprints.Passages
 	visit    func(uint64)
@@ -187,7 +175,6 @@ func (p *blockPassages) sequence(i int) ([]byte, error) {
 	return p.sequences[i], nil
 }
 
-// eachPassages visits the sketch blocks of a task context in order.
 func eachPassages(ctx context.Context, w *work.TaskContext, passages *fingerprints.Passages, visit func(*sketchblock.Block, *blockPassages) error) error {
 	var heads []runfile.Piece
 	if work.HasHeads(w.Pieces) {
@@ -225,7 +212,6 @@ func eachPassages(ctx context.Context, w *work.TaskContext, passages *fingerprin
 	})
 }
 
-// prunePassages goes through the sequences of a block.
 func (n *pruned) prunePassages(block *sketchblock.Block, p *blockPassages) error {
 	for i := range block.Len() {
 		if err := n.tellID(block, i); err != nil {

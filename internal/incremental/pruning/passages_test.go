@@ -112,12 +112,11 @@ func testPruningPassages(t *testing.T, combined int) {
 		outcomes[i].Stage, outcomes[i].Findings = work.Fingerprint, worktest.Counted(findings.Counts{Documents: 1})
 	}
 	parameters := methods.Parameters{Inputs: work.Path(inputs), Paired: work.Path(kept), DistinctIDs: true, Shingle: 3, Passage: 4, Shards: 1, Verify: methods.VerifyExact}
-	planning := Planning{Method: methods.Passages, Parameters: parameters}
-	_, tasks := worktest.Plan(t, n.runs, outcomes, planning.Plan)
 	pruning := Pruning{Method: methods.Passages, Parameters: parameters}
 	if err := pruning.Setup(); err != nil {
 		t.Fatal(err)
 	}
+	_, tasks := worktest.Plan(t, n.runs, outcomes, pruning.Plan)
 	pruned := worktest.Do(t, n.runs, tasks, pruning.Task)
 	checkPrunedPassages(t, n.runs, pruned, map[docref.Ref]bool{fresh.Ref: true, olds[1].Ref: true, olds[2].Ref: true, olds[3].Ref: true, olds[4].Ref: false})
 	known := map[docref.Ref]bool{}

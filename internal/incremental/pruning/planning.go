@@ -16,35 +16,24 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Planning makes a [Filter] of what is new, and the tasks that use it.
-type Planning struct {
-	Method methods.Name
-	methods.Parameters
-	// AuditSample is about how many documents the audit samples, 0 for none.
-	AuditSample int
-	// IsStripped says that common shingles were taken out of the sets, after these were made.
-	IsStripped bool
-}
-
 // ofBlocks returns the kinds of the documents and the sets that the stage fingerprint has written.
-func (n *Planning) ofBlocks() (ofDocuments, ofSets runfile.Kind) {
+func (n *Pruning) ofBlocks() (ofDocuments, ofSets runfile.Kind) {
 	if n.IsStripped {
 		return records.WholeDocuments, records.WholeSets
 	}
 	return records.Documents, records.Sets
 }
 
-// shingleBits is the length of the hash of a shingle.
 const shingleBits = 8 * sketchblock.HashSize
 
-// isDistance reports whether the distances of fingerprints are compared, and not sets.
-func isDistance(name methods.Name, p *methods.Parameters) bool {
-	m, _ := methods.Of(name)
-	return m.Scorer(p).IsDistance
+// scorer says what is compared of documents.
+func (n *Pruning) scorer() methods.Scorer {
+	m, _ := methods.Of(n.Method)
+	return m.Scorer(&n.Parameters)
 }
 
-// Plan makes a task for each split. The step's own outcome has the counts of the whole corpus.
-func (n *Planning) Plan(ctx context.Context, p *work.Planning) error {
+// Plan makes a [Filter] of what is new, and a task for each split. Its own outcome has the counts of the corpus.
+func (n *Pruning) Plan(ctx context.Context, p *work.Planning) error {
 	p.Outcome.Counts = p.Counts
 	filter, err := n.filter(ctx, p)
 	if err != nil {
@@ -67,8 +56,7 @@ func (n *Planning) Plan(ctx context.Context, p *work.Planning) error {
 	return nil
 }
 
-// filter makes the filter of the tasks.
-func (n *Planning) filter(ctx context.Context, p *work.Planning) (*Filter, error) {
+func (n *Pruning) filter(ctx context.Context, p *work.Planning) (*Filter, error) {
 	var made []work.Outcome // of splits that were read
 	fresh := int64(0)
 	for _, o := range p.Outcomes {
@@ -87,7 +75,7 @@ func (n *Planning) filter(ctx context.Context, p *work.Planning) (*Filter, error
 	for _, id := range shared {
 		f.ids.Add(id)
 	}
-	if readsTexts(n.Method, &n.Parameters) {
+	if n.scorer().Reads == methods.Texts {
 		if err := n.addKeys(f, made, p.Memory); err != nil {
 			return nil, fmt.Errorf("read the ids of new documents: %w", err)
 		}
@@ -95,7 +83,7 @@ func (n *Planning) filter(ctx context.Context, p *work.Planning) (*Filter, error
 		return f, n.addTouched(ctx, f, made, p)
 	}
 	var err error
-	if isDistance(n.Method, &n.Parameters) {
+	if n.scorer().IsDistance {
 		f.shingles = NewTable(0, shingleBits)
 		err = n.addFingerprints(f, made, p)
 	} else {
@@ -125,7 +113,7 @@ func (n *Planning) filter(ctx context.Context, p *work.Planning) (*Filter, error
 
 // addSets adds the shingles of new documents to a filter. Common ones do no harm: they are in no set that is looked up. Heads cannot tell very
 // many shingles apart, and whole sets would have to be read. Then band keys decide alone, where documents have any.
-func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err error) {
+func (n *Pruning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err error) {
 	_, ofSets := n.ofBlocks()
 	each := func(visit func([]byte)) error {
 		return work.EachRecordOf(made, work.Fingerprint, ofSets, m, func(packed []byte) error {
@@ -147,7 +135,7 @@ func (n *Planning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err 
 }
 
 // hasBands reports whether documents have band keys by now, and are compared if they share one.
-func (n *Planning) hasBands() bool { return n.Scheme.Bands > 0 && !n.IsStripped }
+func (n *Pruning) hasBands() bool { return n.Scheme.Bands > 0 && !n.IsStripped }
 
 // tableOf returns a table of the shingles in packed sets, which each visits. Shingles is their number. If they are too many for heads, and that is
 // forgone, the table has any shingle.
@@ -161,14 +149,13 @@ func tableOf(shingles int64, each func(visit func(sets []byte)) error, isForgone
 	return table, each(table.addAll)
 }
 
-// shinglesOf returns the number of shingles in packed sets, which each visits.
 func shinglesOf(each func(visit func(sets []byte)) error) (shingles int64, err error) {
 	err = each(func(sets []byte) { shingles += int64(len(sets) / sketchblock.HashSize) })
 	return shingles, err
 }
 
 // addFingerprints adds their fingerprints. If common shingles were taken out of the sets, fingerprints were made after that.
-func (n *Planning) addFingerprints(f *Filter, made []work.Outcome, p *work.Planning) error {
+func (n *Pruning) addFingerprints(f *Filter, made []work.Outcome, p *work.Planning) error {
 	stage := work.Fingerprint
 	if n.IsStripped {
 		isMade := map[int]bool{}
@@ -197,7 +184,7 @@ func eachBlock(made []work.Outcome, stage work.Stage, kind runfile.Kind, m *work
 
 // addKeys adds the ids of new documents to a filter, and their band keys. Where documents of the last run share ids that nobody knows, it has any id.
 // It has any key if the documents have none yet: stripped sets get theirs later.
-func (n *Planning) addKeys(f *Filter, made []work.Outcome, m *work.Memory) error {
+func (n *Pruning) addKeys(f *Filter, made []work.Outcome, m *work.Memory) error {
 	knowsIDs := n.DistinctIDs || n.SharedIDs != ""
 	if !knowsIDs {
 		f.ids.fill()
@@ -220,7 +207,7 @@ func (n *Planning) addKeys(f *Filter, made []work.Outcome, m *work.Memory) error
 }
 
 // addSample adds the shingles of the documents from which the audit draws its sample.
-func (n *Planning) addSample(f *Filter, p *work.Planning) (err error) {
+func (n *Pruning) addSample(f *Filter, p *work.Planning) (err error) {
 	stage := work.Fingerprint
 	if n.IsStripped {
 		stage = work.Strip

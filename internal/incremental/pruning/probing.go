@@ -42,7 +42,6 @@ func (p *probing) wants(block *sketchblock.Block, i int) bool {
 	return hash < p.probed && (isReference || hash >= p.sampled)
 }
 
-// hash returns the hash by which the audit chooses a document.
 func (p *probing) hash(block *sketchblock.Block, i int) (hash uint64, isReference bool) {
 	ref := block.Ref(i)
 	isReference = ref < p.layout.FirstInput
@@ -57,7 +56,6 @@ func (p *probing) add(block *sketchblock.Block, i int, set []byte) {
 	p.forAudit = records.AppendAuditDocument(p.forAudit, d, p.taskContext.Hashes)
 }
 
-// block sets aside what the audit wants of a block.
 func (p *probing) block(block *sketchblock.Block, piece runfile.Piece) error {
 	if p.probed == 0 {
 		return nil
@@ -77,7 +75,6 @@ func (p *probing) block(block *sketchblock.Block, piece runfile.Piece) error {
 // heldForAudit is about how many bytes of documents a task holds before it writes them.
 const heldForAudit = 1 << 20
 
-// flush writes the documents that are set apart if they are many.
 func (p *probing) flush() error {
 	if len(p.forAudit) < heldForAudit {
 		return nil
@@ -85,7 +82,6 @@ func (p *probing) flush() error {
 	return p.write()
 }
 
-// write writes the documents that are set apart, and forgets them.
 func (p *probing) write() error {
 	if len(p.forAudit) == 0 {
 		return nil

@@ -36,8 +36,11 @@ import (
 type Pruning struct {
 	Method methods.Name
 	methods.Parameters
-	// AuditSample is as in [Planning]. The stage then sets aside the documents among which the audit looks for partners.
+	// AuditSample is about how many documents the audit samples, 0 for none. The stage sets aside the documents among
+	// which the audit looks for partners.
 	AuditSample int
+	// IsStripped says that common shingles were taken out of the sets, after these were made.
+	IsStripped bool
 	// Seed is the seed of the digests of sets.
 	Seed uint64
 
@@ -46,9 +49,8 @@ type Pruning struct {
 	tables *lshbands.Permuted // of fingerprints; nil if sets are looked at
 }
 
-// Setup reads the list of inputs.
 func (n *Pruning) Setup() (err error) {
-	if isDistance(n.Method, &n.Parameters) {
+	if n.scorer().IsDistance {
 		if n.tables, err = n.Tables(); err != nil {
 			return err
 		}
@@ -67,7 +69,7 @@ func (n *Pruning) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 		return err
 	}
 	w.Hold(filter)
-	o := pruned{Pruning: n, taskContext: w, split: t.Number, filter: filter, probing: newProbing(n, filter, w, t.Number)}
+	o := pruned{probing: newProbing(n, filter, w, t.Number)}
 	if len(n.layout.Inputs.Segments[t.Number]) == 0 {
 		return errors.Join(o.pass(ctx), o.probing.write())
 	}
@@ -75,7 +77,7 @@ func (n *Pruning) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 		return err
 	}
 	switch {
-	case readsTexts(n.Method, &n.Parameters):
+	case n.scorer().Reads == methods.Texts:
 		err = eachPassages(ctx, w, fingerprints.NewPassages(n.PassageShingles()), o.prunePassages)
 	case n.tables == nil && filter.shingles.KnowsHeads() && filter.sampled.KnowsHeads() && work.HasHeads(w.Pieces):
 		err = w.EachHead(ctx, n.Seed, o.pruneByHeads)
@@ -87,21 +89,15 @@ func (n *Pruning) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 
 // pruned is a split on its way to pruned blocks.
 type pruned struct {
-	*Pruning
-	taskContext *work.TaskContext
-	split       int
-	filter      *Filter
-	probing     probing
-	builder     *sketchblock.Builder
-	simhash     []uint64
-	bands       []uint64
-	paired      []bool // whether each document of the block may have been in a pair, or equal to another
+	probing
+	builder *sketchblock.Builder
+	simhash []uint64
+	bands   []uint64
+	paired  []bool // whether each document of the block may have been in a pair, or equal to another
 }
 
-// blockDocuments is the largest number of documents of a block that a task writes.
 const blockDocuments = 4096
 
-// pass passes on a split that was read.
 func (n *pruned) pass(ctx context.Context) error {
 	if err := n.link(records.Pages, records.Documents, records.Sets); err != nil {
 		return err
@@ -122,7 +118,6 @@ func (n *pruned) pass(ctx context.Context) error {
 	})
 }
 
-// link passes on the pieces of some kinds.
 func (n *pruned) link(kinds ...runfile.Kind) error {
 	for _, piece := range n.taskContext.Pieces {
 		if slices.Contains(kinds, piece.Kind) {
@@ -189,7 +184,6 @@ func (n *pruned) begin(block *sketchblock.Block) error {
 	return nil
 }
 
-// prune goes through a block.
 func (n *pruned) prune(block *sketchblock.Block, piece runfile.Piece) error {
 	if err := n.begin(block); err != nil {
 		return err
@@ -278,7 +272,6 @@ func (n *pruned) add(block *sketchblock.Block, i int, set []byte, mayPair bool) 
 	return n.put(block, i, set, isKeyed)
 }
 
-// put puts a document into the block that is to be written.
 func (n *pruned) put(block *sketchblock.Block, i int, set []byte, isKeyed bool) error {
 	n.simhash, n.bands = block.SimHash(n.simhash[:0], i), n.bands[:0]
 	for k := range block.Keys() {
@@ -298,7 +291,6 @@ func (n *pruned) put(block *sketchblock.Block, i int, set []byte, isKeyed bool) 
 	return nil
 }
 
-// write writes the block.
 func (n *pruned) write() error {
 	if n.builder == nil || n.builder.Len() == 0 {
 		return nil

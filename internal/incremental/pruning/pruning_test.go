@@ -217,14 +217,13 @@ func testPruning(t *testing.T, hasHeads bool) {
 	old, made := write(0, olds...), write(1, fresh)
 	made.Kept = "kept"
 	parameters := methods.Parameters{Inputs: work.Path(inputs), CachedPairs: work.Path(cachedPairs), Paired: work.Path(cachedPairs), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
-	planning := Planning{Method: methods.Exact, Parameters: parameters}
-	own, tasks := worktest.Plan(t, runs, []work.Outcome{old, made}, planning.Plan)
-	if own.Counts.Documents != 6 || len(tasks) != 2 {
-		t.Fatalf("%d documents are counted, and there are %d tasks", own.Counts.Documents, len(tasks))
-	}
 	pruning := Pruning{Method: methods.Exact, Parameters: parameters}
 	if err := pruning.Setup(); err != nil {
 		t.Fatal(err)
+	}
+	own, tasks := worktest.Plan(t, runs, []work.Outcome{old, made}, pruning.Plan)
+	if own.Counts.Documents != 6 || len(tasks) != 2 {
+		t.Fatalf("%d documents are counted, and there are %d tasks", own.Counts.Documents, len(tasks))
 	}
 	outcomes := worktest.Do(t, runs, tasks, pruning.Task)
 
@@ -258,8 +257,8 @@ func testPruning(t *testing.T, hasHeads bool) {
 			t.Errorf("split %d: %d bytes of ids, want the id of its first document", split, len(ids))
 		}
 	}
-	planning.DistinctIDs = false
-	_, tasks = worktest.Plan(t, runs, []work.Outcome{old, made}, planning.Plan)
+	pruning.DistinctIDs = false
+	_, tasks = worktest.Plan(t, runs, []work.Outcome{old, made}, pruning.Plan)
 	outcomes = worktest.Do(t, runs, tasks, pruning.Task)
 	if ids := worktest.Read(t, records.IDs, outcomes[0].Run)[0]; len(ids) != len(olds)*records.IDSize {
 		t.Errorf("%d bytes of ids where documents of the last run share some, want all ids", len(ids))
@@ -313,12 +312,13 @@ func TestPruningByDistance(t *testing.T) {
 	parameters := methods.Parameters{
 		Inputs: work.Path(inputs), CachedPairs: work.Path(cachedPairs), Paired: work.Path(cachedPairs), Shards: 1, SimHashBits: 64, Distance: 3, Scoring: methods.Hamming, Verify: methods.VerifyExact,
 	}
-	planning, pruning := Planning{Method: methods.SimHash, Parameters: parameters}, Pruning{Method: methods.SimHash, Parameters: parameters}
+	pruning := Pruning{Method: methods.SimHash, Parameters: parameters}
 	if err := pruning.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	_, tasks := worktest.Plan(t, runs, []work.Outcome{write(0, "", olds...), write(1, "kept", document(1, 0, fresh))}, planning.Plan)
-	outcomes := worktest.Do(t, runs, tasks, pruning.Task)
+	outcomes := []work.Outcome{write(0, "", olds...), write(1, "kept", document(1, 0, fresh))}
+	_, tasks := worktest.Plan(t, runs, outcomes, pruning.Plan)
+	outcomes = worktest.Do(t, runs, tasks, pruning.Task)
 	resolved := map[docref.Ref]bool{}
 	for split, o := range outcomes {
 		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, o.Run)}, func(ctx context.Context, _ work.Task, w *work.TaskContext) error {
@@ -386,12 +386,11 @@ func TestProbing(t *testing.T) {
 		t.Fatal(err)
 	}
 	parameters := methods.Parameters{Inputs: work.Path(path), CachedPairs: work.Path(cachedPairs), Paired: work.Path(cachedPairs), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
-	planning := Planning{Method: methods.Exact, Parameters: parameters, AuditSample: audit.UsualSample}
 	pruning := Pruning{Method: methods.Exact, Parameters: parameters, AuditSample: audit.UsualSample}
 	if err := pruning.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	_, tasks := worktest.Plan(t, runs, outcomes, planning.Plan)
+	_, tasks := worktest.Plan(t, runs, outcomes, pruning.Plan)
 	got := map[docref.Ref]bool{}
 	for _, o := range worktest.Do(t, runs, tasks, pruning.Task) {
 		for _, packed := range worktest.Read(t, records.Probe, o.Run) {

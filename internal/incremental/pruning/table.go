@@ -20,8 +20,7 @@ type Table struct {
 const (
 	// bitsPerHash is the number of bits of a table for each hash, so that it errs in an eighth of the cases at most.
 	bitsPerHash = 8
-	// hashMask has the bits of the hash of a shingle.
-	hashMask = 1<<(8*sketchblock.HashSize) - 1
+	hashMask    = 1<<(8*sketchblock.HashSize) - 1
 	// mostBits bounds a table to 64 MiB. Beyond 67 million hashes it errs more often.
 	mostBits = 29
 )
@@ -32,7 +31,6 @@ func NewTable(n int64, width int) Table {
 	return Table{shift: width - size, words: make([]uint64, 1<<(size-6))}
 }
 
-// fill adds all hashes there are.
 func (t *Table) fill() {
 	for i := range t.words {
 		t.words[i] = math.MaxUint64
@@ -121,7 +119,6 @@ func (t *Table) hasMost(set []byte, mayLack int) bool {
 	return mayLack >= 0
 }
 
-// addAll adds the hashes of packed sets.
 func (t *Table) addAll(sets []byte) {
 	words, shift := t.words, t.shift&63
 	for ; len(sets) >= 8; sets = sets[sketchblock.HashSize:] {
@@ -133,20 +130,16 @@ func (t *Table) addAll(sets []byte) {
 	}
 }
 
-// size returns how many bytes append appends.
 func (t *Table) size() int { return 8 + 8*len(t.words) }
 
 // append appends the table to b: the shift, the number of words, and these.
 func (t *Table) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(t.shift))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(t.words)))
-	for _, word := range t.words {
-		b = binary.LittleEndian.AppendUint64(b, word)
-	}
+	b, _ = binary.Append(b, binary.LittleEndian, t.words) // numbers have no error
 	return b
 }
 
-// take reads what append wrote, and returns the rest.
 func (t *Table) take(b []byte) (rest []byte, err error) {
 	errShort := errors.New("it is too short")
 	if len(b) < 8 {
@@ -158,8 +151,6 @@ func (t *Table) take(b []byte) (rest []byte, err error) {
 		return nil, errShort
 	}
 	t.words = make([]uint64, n)
-	for i := range t.words {
-		t.words[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-	return b[8*n:], nil
+	_, err = binary.Decode(b, binary.LittleEndian, t.words)
+	return b[8*n:], err
 }

@@ -88,15 +88,13 @@ func only(file *corpus.File) *corpus.File {
 	return file
 }
 
-// isSame reports whether a file of a path is the one that the state knows. Two files of the same generation and size have
-// the same content.
+// isSame reports whether a file is the known one. The same generation and size mean the same content.
 func isSame(known, file *corpus.File) bool {
 	return known.Size == file.Size && known.Generation == file.Generation &&
 		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Charset == file.Charset && known.Reference == file.Reference &&
 		(known.Below == file.Below || !file.Format.IsWhole()) // it says the site of a page
 }
 
-// cutting cuts files into splits.
 type cutting struct {
 	state    *State
 	files    []corpus.File
@@ -111,7 +109,6 @@ type cutting struct {
 	size     int64 // about how many bytes of text they hold
 }
 
-// read adds a file without segments.
 func (c *cutting) read(number int) {
 	if len(c.recalled) > 0 {
 		c.flush(number)
@@ -119,7 +116,6 @@ func (c *cutting) read(number int) {
 	c.unread = append(c.unread, c.files[number])
 }
 
-// recall adds a file with segments.
 func (c *cutting) recall(number int, entry *File) {
 	if len(c.unread) > 0 {
 		c.flush(number)
@@ -183,7 +179,12 @@ func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Tim
 					of.MadeAs = entry.madeAs()
 				}
 			}
-			of.Stretches = append(of.Stretches, Stretch{Start: stretch.Start, End: stretch.End, Run: s.relative(segment.Run), Shard: segment.Shard})
+			of.Stretches = append(of.Stretches, Stretch{
+				Start: stretch.Start,
+				End:   stretch.End,
+				Run:   relative(s.Folder, segment.Run),
+				Shard: segment.Shard,
+			})
 		}
 	}
 	return files

@@ -3,12 +3,10 @@ package state
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/digest"
-	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/util/checksum"
 )
 
@@ -32,16 +30,13 @@ func (v CachedPair) compare(other CachedPair) int {
 	return cmp.Or(digest.Compare(v.A, other.A), digest.Compare(v.B, other.B))
 }
 
-// CachedPairSize is the size of a packed cached pair in bytes.
 const CachedPairSize = 2*digest.Size + 8
 
-// Append appends the packed cached pair to b.
 func (v CachedPair) Append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(v.B.Append(v.A.Append(b)), v.Shared)
 	return binary.LittleEndian.AppendUint32(b, v.Total)
 }
 
-// GetCachedPair reads a packed cached pair.
 func GetCachedPair(b []byte) CachedPair {
 	return CachedPair{digest.Get(b), digest.Get(b[digest.Size:]), records.Score{
 		Shared: binary.LittleEndian.Uint32(b[2*digest.Size:]), Total: binary.LittleEndian.Uint32(b[2*digest.Size+4:]),
@@ -77,25 +72,17 @@ func WriteCachedPairs(path string, packed []byte, stopped func() error) error {
 			b = append(b, packed[CachedPairSize*int(p.at):][:CachedPairSize]...)
 		}
 	}
-	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
-		return fmt.Errorf("write verdicts: %w", err)
-	}
-	return nil
+	return writeChecked(path, b)
 }
 
 // CachedPairs is a table of cached pairs. It takes 40 bytes of memory for each. Any number of goroutines may use it.
 type CachedPairs struct{ packed []byte }
 
-// ReadCachedPairs reads a table that Write wrote.
 func ReadCachedPairs(path string) (*CachedPairs, error) {
-	b, err := storage.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("read verdicts of %s: %w", path, err)
-	}
-	if b, err = checkCachedPairs(b); err != nil {
-		return nil, &storage.DamagedError{Op: "read verdicts of", Path: path, Err: err}
-	}
-	return &CachedPairs{b}, nil
+	return readChecked(path, func(b []byte) (*CachedPairs, error) {
+		packed, err := checkCachedPairs(b)
+		return &CachedPairs{packed}, err
+	})
 }
 
 // checkCachedPairs returns the packed cached pairs in the content of a file.
@@ -107,7 +94,6 @@ func checkCachedPairs(b []byte) ([]byte, error) {
 	return packed, err
 }
 
-// Len returns the number of cached pairs.
 func (t *CachedPairs) Len() int { return len(t.packed) / CachedPairSize }
 
 // At returns a cached pair, in the order of the digests.

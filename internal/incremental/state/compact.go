@@ -28,32 +28,18 @@ func (s *State) compact(ctx context.Context, joined int64) (before, after int64,
 	if err == nil && len(runs) > 0 {
 		err = s.rewrite(ctx, runs, joined)
 	}
-	var all listed
-	if err == nil {
-		all, err = list(s.Folder)
-	}
-	if err == nil {
-		err = s.sweep(all, 1)
-	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("compact the state: %w", err)
 	}
-	after, err = s.bytes()
+	_, after, err = s.Prune()
 	return before, after, err
 }
 
 // runsToCompact returns the run files whose segments are to be copied, relative to the folder: small ones, if there are
 // several, and files with a half that nobody needs any more.
 func (s *State) runsToCompact(joined int64) (runs map[string]bool, err error) {
-	needed := map[string]map[int]bool{}
-	for _, stretch := range s.stretches() {
-		if needed[stretch.Run] == nil {
-			needed[stretch.Run] = map[int]bool{}
-		}
-		needed[stretch.Run][stretch.Shard] = true
-	}
 	runs, wasteful := map[string]bool{}, false
-	for run, shards := range needed {
+	for run, shards := range s.Last.segments() {
 		pieces, err := runfile.Pieces(s.Path(run))
 		if err != nil {
 			return nil, err
@@ -73,17 +59,6 @@ func (s *State) runsToCompact(joined int64) (runs map[string]bool, err error) {
 		return nil, nil
 	}
 	return runs, nil
-}
-
-// stretches returns all stretches of the newest generation, in document order.
-func (s *State) stretches() []*Stretch {
-	var all []*Stretch
-	for i := range s.Last.Files {
-		for k := range s.Last.Files[i].Stretches {
-			all = append(all, &s.Last.Files[i].Stretches[k])
-		}
-	}
-	return all
 }
 
 // rewrite copies the segments of run files, in document order, and makes the result the next generation.
@@ -120,7 +95,6 @@ func (s *State) rewrite(ctx context.Context, runs map[string]bool, joined int64)
 	return s.Commit(next)
 }
 
-// copying copies segments into a run file.
 type copying struct {
 	state  *State
 	run    *runfile.Writer
@@ -132,7 +106,6 @@ type copying struct {
 	pieces map[int][]runfile.Piece
 }
 
-// segment copies the segment of a stretch.
 func (c *copying) segment(stretch *Stretch) error {
 	if c.from != stretch.Run {
 		pieces, err := runfile.Pieces(c.state.Path(stretch.Run))
@@ -164,7 +137,7 @@ func (c *copying) end() error {
 		return err
 	}
 	for shard, stretch := range c.moved {
-		stretch.Run, stretch.Shard = c.state.relative(path), shard
+		stretch.Run, stretch.Shard = relative(c.state.Folder, path), shard
 	}
 	c.moved = nil
 	c.run.Reset(c.state.Segments(), heldBytes)

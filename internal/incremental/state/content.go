@@ -39,8 +39,7 @@ type Content struct {
 	// Documents is the number of documents of the corpus. Grouped is what it was when a run last grouped all of them by their
 	// keys. OversizedPairs is the number of pairs of oversized groups that it met; of SimHash distances, at least the number of pairs under one key.
 	Documents, Grouped, OversizedPairs int64
-	// SimilarPairs is the number of pairs in Pairs.
-	SimilarPairs int64
+	SimilarPairs                       int64
 	// IntegerNames says that the rows of that run call documents by whole numbers.
 	IntegerNames bool
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
@@ -86,10 +85,8 @@ type Stretch struct {
 // magic begins a generation. The number in it is the number of the layout, and changes with it.
 const magic = "mirrorbeam state 2\n"
 
-// encode writes the content with a check sum.
 func (c *Content) encode() []byte { return Seal(packed.Append([]byte(magic), c)) }
 
-// decode reads what encode wrote.
 func decode(b []byte) (*Content, error) {
 	body, err := Unseal(b, magic)
 	if errors.Is(err, ErrVersion) {
@@ -108,7 +105,6 @@ func decode(b []byte) (*Content, error) {
 // brokenError says that a state cannot be opened before somebody has removed a file. Its text says what to do.
 type brokenError struct{ error }
 
-// Unwrap returns what is wrong.
 func (e brokenError) Unwrap() error { return e.error }
 
 // Remedy returns an error that says what to do about a file of the state in a folder that is damaged or missing. It returns
@@ -178,13 +174,25 @@ func (c *Content) Unacknowledged(folder string) (Notifications, error) {
 	return ReadNotifications(storage.Join(folder, c.Notifications))
 }
 
+// segments returns the numbers of the segments that the content needs, by their run files.
+func (c *Content) segments() map[string]map[int]bool {
+	segments := map[string]map[int]bool{}
+	for i := range c.Files {
+		for _, stretch := range c.Files[i].Stretches {
+			if segments[stretch.Run] == nil {
+				segments[stretch.Run] = map[int]bool{}
+			}
+			segments[stretch.Run][stretch.Shard] = true
+		}
+	}
+	return segments
+}
+
 // names returns the files that the content needs, relative to the folder.
 func (c *Content) names() map[string]bool {
 	names := map[string]bool{}
-	for i := range c.Files {
-		for _, stretch := range c.Files[i].Stretches {
-			names[stretch.Run] = true
-		}
+	for run := range c.segments() {
+		names[run] = true
 	}
 	for _, name := range []string{c.Clusters, c.Pairs, c.Mirrors, c.Suspects, c.Notifications, c.Kept} {
 		if name != "" {

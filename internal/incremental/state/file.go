@@ -23,69 +23,56 @@ const (
 
 const (
 	memberSize  = 16
-	groupHeader = 8 // what comes before the name of a packed group
+	groupHeader = 9 // a packed group without its members and its texts
 )
 
-// groupSize returns the size of a group in a file: the length of its lineage, the lineage, and what [AppendGroup] packs.
-func groupSize(g *Group) int {
-	return 1 + len(g.Lineage) + GroupSize(g.Name, len(g.Members))
-}
-
-// AppendGroup packs a group without its lineage.
-func AppendGroup(b []byte, name string, members []Member) []byte {
-	b = AppendGroupHead(b, name, len(members))
-	for _, member := range members {
+// AppendGroup packs a group.
+func AppendGroup(b []byte, g *Group) []byte {
+	b = AppendGroupHead(b, g.Lineage, g.Name, len(g.Members))
+	for _, member := range g.Members {
 		b = member.Append(b)
 	}
 	return b
 }
 
-// AppendGroupHead packs what comes before the members of a group: the length of the name, the number of members, the name.
-func AppendGroupHead(b []byte, name string, members int) []byte {
+// AppendGroupHead packs what comes before the members of a group: the length of the lineage, the lineage, the length of
+// the name, the number of members, the name.
+func AppendGroupHead(b []byte, lineage, name string, members int) []byte {
+	b = append(append(b, byte(len(lineage))), lineage...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
 	b = binary.LittleEndian.AppendUint32(b, uint32(members))
 	return append(b, name...)
 }
 
-// Append packs a member.
 func (m Member) Append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, m[0]), m[1])
 }
 
 // GroupSize is the size of a packed group in bytes.
-func GroupSize(name string, members int) int { return groupHeader + len(name) + memberSize*members }
-
-// UnpackGroups reads packed groups, one behind the other. They have no lineages.
-func UnpackGroups(b []byte) ([]Group, error) {
-	return readGroups(b, func(b []byte) (lineage, rest []byte, err error) { return nil, b, nil })
+func GroupSize(lineage, name string, members int) int {
+	return groupHeader + len(lineage) + len(name) + memberSize*members
 }
 
-// readGroups reads packed groups. LineageOf takes what comes before each. It goes through all twice, so that nothing has to grow.
-func readGroups(b []byte, lineageOf func(b []byte) (lineage, rest []byte, err error)) ([]Group, error) {
+// UnpackGroups reads packed groups, one behind the other. It goes through all twice, so that nothing has to grow.
+func UnpackGroups(b []byte) ([]Group, error) {
 	n := 0
 	for rest := b; len(rest) > 0; n++ {
-		_, of, err := lineageOf(rest)
-		if err == nil && len(of) < groupHeader {
-			err = errDamaged
-		}
-		if err != nil {
-			return nil, err
-		}
-		size := GroupSize("", int(binary.LittleEndian.Uint32(of[4:]))) + int(binary.LittleEndian.Uint32(of))
-		if size > len(of) {
+		lineage := int(rest[0])
+		if len(rest) < groupHeader+lineage {
 			return nil, errDamaged
 		}
-		rest = of[size:]
+		lengths := rest[1+lineage:]
+		name, members := binary.LittleEndian.Uint32(lengths), binary.LittleEndian.Uint32(lengths[4:])
+		size := GroupSize("", "", int(members)) + lineage + int(name)
+		if size > len(rest) {
+			return nil, errDamaged
+		}
+		rest = rest[size:]
 	}
 	var reader groupReader
 	groups := make([]Group, n)
 	for i := range groups {
-		lineage, rest, err := lineageOf(b)
-		if err != nil {
-			return nil, err
-		}
-		groups[i], b = reader.next(rest)
-		groups[i].Lineage = reader.text(lineage)
+		groups[i], b = reader.next(b)
 	}
 	return groups, nil
 }
@@ -103,8 +90,10 @@ const (
 
 // next reads the first of the packed groups, which is whole, and returns the bytes of the others.
 func (r *groupReader) next(b []byte) (g Group, rest []byte) {
+	lineage := 1 + int(b[0])
+	g.Lineage, b = r.text(b[1:lineage]), b[lineage:]
 	name, members := int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
-	b = b[groupHeader:]
+	b = b[8:]
 	g.Name, b = r.text(b[:name]), b[name:]
 	first := len(r.members)
 	if cap(r.members)-first < members {
@@ -130,27 +119,22 @@ func (r *groupReader) text(b []byte) string {
 
 var errDamaged = errors.New("groups are damaged")
 
-// WriteGroups writes groups to a file that survives a loss of power.
 func WriteGroups(path string, groups []Group) error {
 	size := len(groupsMagic) + checksum.Size
 	for i := range groups {
-		size += groupSize(&groups[i])
+		size += GroupSize(groups[i].Lineage, groups[i].Name, len(groups[i].Members))
 	}
 	b := append(make([]byte, 0, size), groupsMagic...)
 	for i := range groups {
-		b = append(b, byte(len(groups[i].Lineage)))
-		b = append(b, groups[i].Lineage...)
-		b = AppendGroup(b, groups[i].Name, groups[i].Members)
+		b = AppendGroup(b, &groups[i])
 	}
 	return writeChecked(path, b)
 }
 
-// WriteAlerts does the same for alerts.
 func WriteAlerts(path string, alerts []Alert) error {
 	return writeChecked(path, packed.Append([]byte(alertsMagic), &alerts))
 }
 
-// WriteNotifications does the same for changes that nobody has acknowledged.
 func WriteNotifications(path string, o Notifications) error {
 	b := []byte(notificationsMagic)
 	for _, change := range o {
@@ -159,52 +143,41 @@ func WriteNotifications(path string, o Notifications) error {
 	return writeChecked(path, b)
 }
 
-// writeChecked writes a file with a check sum at its end.
+// writeChecked writes a file that survives a loss of power, with a check sum at its end.
 func writeChecked(path string, b []byte) error {
 	if err := storage.WriteFileWith(path, Seal(b), storage.Options{Durable: true}); err != nil {
-		return fmt.Errorf("write groups: %w", err)
+		return fmt.Errorf("write a file of the state: %w", err)
 	}
 	return nil
 }
 
-// ReadGroups reads what Write wrote.
 func ReadGroups(path string) ([]Group, error) { return readChecked(path, decodeGroups) }
 
-// ReadAlerts reads what WriteAlerts wrote.
 func ReadAlerts(path string) ([]Alert, error) { return readChecked(path, decodeAlerts) }
 
-// ReadNotifications reads what WriteNotifications wrote.
 func ReadNotifications(path string) (Notifications, error) {
 	return readChecked(path, decodeNotifications)
 }
 
-// readChecked reads a file whose content decode reads.
 func readChecked[T any](path string, decode func([]byte) (T, error)) (all T, err error) {
 	b, err := storage.ReadFile(path)
 	if err != nil {
-		return all, fmt.Errorf("read groups of %s: %w", path, err)
+		return all, fmt.Errorf("read %s: %w", path, err)
 	}
 	if all, err = decode(b); err != nil {
-		return all, &storage.DamagedError{Op: "read groups of", Path: path, Err: err}
+		return all, &storage.DamagedError{Op: "read", Path: path, Err: err}
 	}
 	return all, nil
 }
 
-// decodeGroups reads the content of a file of groups.
-func decodeGroups(b []byte) (groups []Group, err error) {
-	if b, err = Unseal(b, groupsMagic); err != nil {
+func decodeGroups(b []byte) ([]Group, error) {
+	b, err := Unseal(b, groupsMagic)
+	if err != nil {
 		return nil, err
 	}
-	return readGroups(b, func(b []byte) (lineage, rest []byte, err error) {
-		if len(b) == 0 || len(b)-1 < int(b[0]) {
-			return nil, nil, errDamaged
-		}
-		end := 1 + int(b[0])
-		return b[1:end], b[end:], nil
-	})
+	return UnpackGroups(b)
 }
 
-// decodeAlerts reads the content of a file of alerts.
 func decodeAlerts(b []byte) (alerts []Alert, err error) {
 	body, err := Unseal(b, alertsMagic)
 	if err == nil {
@@ -213,7 +186,6 @@ func decodeAlerts(b []byte) (alerts []Alert, err error) {
 	return alerts, err
 }
 
-// decodeNotifications reads the content of a file of changes.
 func decodeNotifications(b []byte) (o Notifications, err error) {
 	b, err = Unseal(b, notificationsMagic)
 	for line := range bytes.Lines(b) {

@@ -12,8 +12,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// checkOwners refuses a folder of the local disk in which other users could put files of theirs instead of the files of the
-// state.
+// checkOwners refuses a local folder in which other users could exchange the files of the state.
 func checkOwners(folder string) error {
 	if storage.Scheme(folder) != "" {
 		return nil
@@ -30,8 +29,7 @@ func checkOwners(folder string) error {
 	return nil
 }
 
-// checkKinds refuses a folder of the local disk in which something has the name of a file of a state and is none, such as
-// a link.
+// checkKinds refuses a local folder in which a link or a folder has the name of a file of a state.
 func checkKinds(folder string) error {
 	if storage.Scheme(folder) != "" {
 		return nil
@@ -55,8 +53,7 @@ func checkKinds(folder string) error {
 	return nil
 }
 
-// infos yields the files of a folder, by their names relative to it. A folder that is a link of the user is the one to which
-// it leads.
+// infos yields the files of a folder, by their names relative to it. The folder itself may be a link.
 func infos(folder string) iter.Seq2[storage.Info, error] {
 	return func(yield func(storage.Info, error) bool) {
 		root := folder
@@ -80,7 +77,6 @@ func infos(folder string) iter.Seq2[storage.Info, error] {
 	}
 }
 
-// isOfState reports whether a name, relative to the folder, is one that a state has.
 func isOfState(name string) bool {
 	_, isGeneration := generationNumber(name)
 	return isGeneration || name == lockName || otherNames.MatchString(name)

@@ -44,7 +44,7 @@ func (s *State) Keep(ctx context.Context, runs []work.Path) (string, error) {
 		return "", fmt.Errorf("write the checkpoint for the next run: %w", err)
 	}
 	path, err := out.Close()
-	return s.relative(path), err
+	return relative(s.Folder, path), err
 }
 
 // Past says what has become of the files of the last generation in the inputs of a run.

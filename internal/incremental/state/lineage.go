@@ -17,7 +17,6 @@ type Member [2]uint64
 type Group struct {
 	// Lineage is empty before [Follow].
 	Lineage string
-	// Name is what the run calls the group.
 	Name    string
 	Members []Member
 }
@@ -50,7 +49,6 @@ func Follow(of string, last, now []Group, number int) []output.Change {
 	return changes
 }
 
-// following relates the groups of two runs.
 type following struct {
 	last, now []Group
 	// parts are, for each group of the last run, what groups of this run have of it. origins are, for each group of this run,
@@ -115,7 +113,6 @@ func (f *following) keepUnchanged() {
 	}
 }
 
-// place is the group of a document.
 type place struct {
 	member Member
 	group  uint32
@@ -140,7 +137,6 @@ func placesOf(groups []Group, related [][]share) []place {
 	return all
 }
 
-// heir returns the heir of a group of the last run, which has one.
 func (f *following) heir(last int) int { return largest(f.parts[last]).group }
 
 // largest returns the share of the most documents, the first of several.

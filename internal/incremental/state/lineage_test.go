@@ -149,7 +149,7 @@ func TestUnpackGroups(t *testing.T) {
 		for k := range g.Members {
 			g.Members[k] = Member{random.Uint64(), uint64(i)}
 		}
-		want, packed = append(want, g), AppendGroup(packed, g.Name, g.Members)
+		want, packed = append(want, g), AppendGroup(packed, &g)
 	}
 	got, err := UnpackGroups(packed)
 	if err != nil || len(got) != len(want) {
@@ -163,7 +163,7 @@ func TestUnpackGroups(t *testing.T) {
 }
 
 func FuzzUnpackGroups(f *testing.F) {
-	f.Add(AppendGroup(AppendGroup(nil, "a", []Member{{1, 2}}), "bc", nil))
+	f.Add(AppendGroup(AppendGroup(nil, &Group{Name: "a", Members: []Member{{1, 2}}}), &Group{Lineage: "x", Name: "bc"}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		groups, err := UnpackGroups(b)
 		if err != nil {
@@ -171,7 +171,7 @@ func FuzzUnpackGroups(f *testing.F) {
 		}
 		var again []byte
 		for _, g := range groups {
-			again = AppendGroup(again, g.Name, g.Members)
+			again = AppendGroup(again, &g)
 		}
 		if !bytes.Equal(again, b) {
 			t.Errorf("%v are not %q", groups, b)

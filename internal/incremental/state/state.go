@@ -62,8 +62,7 @@ type State struct {
 
 	lease storage.Lease
 	// sizes are the lengths of the files that the folder had when it was opened, by their names relative to it.
-	sizes map[string]int64
-	// isMade says that Open has made the folder.
+	sizes  map[string]int64
 	isMade bool
 }
 
@@ -133,9 +132,7 @@ func NewNames() Names {
 	return Names{clustersPrefix + random, cachedPairsPrefix + random, mirrorsPrefix + random, suspectsPrefix + random, notificationsPrefix + random}
 }
 
-// relative returns the name, relative to the folder, of a file of the state.
-func (s *State) relative(path string) string { return relative(s.Folder, path) }
-
+// relative returns the name, relative to the folder, of a file in it.
 func relative(folder, path string) string {
 	return filepath.ToSlash(strings.TrimPrefix(path, strings.TrimRight(folder, "/")+"/"))
 }
@@ -198,7 +195,6 @@ func (s *State) Commit(next Content) error {
 	return nil
 }
 
-// listed is what a folder holds.
 type listed struct {
 	// generations ascend.
 	generations []generation

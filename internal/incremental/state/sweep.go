@@ -65,8 +65,7 @@ func (s *State) removeUnfinished() error {
 	return errors.Join(storage.RemoveUnfinished(s.Folder), storage.RemoveUnfinished(s.Segments()))
 }
 
-// Prune removes all generations but the newest one, and what only they need. It returns the bytes that the state takes
-// before and after.
+// Prune removes all generations but the newest one. It returns the bytes of the state before and after.
 func (s *State) Prune() (before, after int64, err error) {
 	if before, err = s.bytes(); err != nil {
 		return 0, 0, err
@@ -82,7 +81,6 @@ func (s *State) Prune() (before, after int64, err error) {
 	return before, after, err
 }
 
-// bytes returns the bytes of all files of the state.
 func (s *State) bytes() (sum int64, err error) {
 	for info, err := range infos(s.Folder) {
 		if err != nil {

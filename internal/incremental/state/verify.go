@@ -19,15 +19,7 @@ func Verify(ctx context.Context, folder string) (bytes int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	segments := map[string]map[int]bool{} // that the generation names, by run file
-	for i := range content.Files {
-		for _, stretch := range content.Files[i].Stretches {
-			if segments[stretch.Run] == nil {
-				segments[stretch.Run] = map[int]bool{}
-			}
-			segments[stretch.Run][stretch.Shard] = true
-		}
-	}
+	segments := content.segments()
 	if content.Kept != "" {
 		segments[content.Kept] = nil // no segment, but all of it is read
 	}
@@ -77,7 +69,6 @@ func VerifyOlder(folder string) error {
 	return nil
 }
 
-// verifyOthers reads the files that are no segments.
 func (c *Content) verifyOthers(folder string) error {
 	for _, of := range []struct {
 		name string

@@ -106,7 +106,6 @@ func (p Preference) behind(needed string) string {
 	return ""
 }
 
-// Field returns the field whose value counts; empty if none does.
 func (p Preference) Field() string { return p.behind(field) }
 
 // Ranking returns the path of the list of preferred sources; empty if there is none.
@@ -161,12 +160,10 @@ type Document struct {
 	Source string
 }
 
-// Order returns the priority of a document of the input. [Priority.At] makes of it what is compared. It may be called by
-// several goroutines.
+// Order returns the priority of a document, for [Priority.At]. Several goroutines may call it.
 type Order func(d *Document) Priority
 
-// NewOrder returns the Order of a preference; an empty one is First. Ranks is the list of preferred sources, if
-// there is one.
+// NewOrder returns the Order of a preference; an empty one is First. Ranks may be nil if it needs none.
 func NewOrder(p Preference, ranks *Ranks) (Order, error) {
 	policy, _ := p.policy()
 	switch {
@@ -193,20 +190,17 @@ func byValue(value []byte, sign float64) Priority {
 	return Priority(^bits)
 }
 
-// Ranked is a document with its priority.
 type Ranked struct {
 	Ref      docref.Ref
 	Priority Priority
 }
 
-// Compare returns a negative number if r is preferred to other, a positive one if other is preferred to r, and 0 if they
-// are the same document.
+// Compare is negative if r is preferred to other, and 0 if they are the same document.
 func (r Ranked) Compare(other Ranked) int {
 	return cmp.Or(cmp.Compare(r.Priority, other.Priority), cmp.Compare(r.Ref, other.Ref))
 }
 
-// layouts are the dates and times that are understood, as ISO 8601 writes them. Seconds may have a fraction. A time
-// without a zone is taken for UTC.
+// layouts are the dates and times of ISO 8601. Seconds may have a fraction. A time without a zone is UTC.
 var layouts = []string{
 	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04",
 	"2006-01-02", "2006-01",
@@ -290,14 +284,12 @@ func eachSource(list string, visit func(line string, priority Priority)) error {
 	return nil
 }
 
-// enter enters a line unless it is there.
 func enter(to map[string]Priority, line string, priority Priority) {
 	if _, known := to[line]; !known {
 		to[line] = priority
 	}
 }
 
-// priority returns the priority of a source.
 func (r *Ranks) priority(source string) Priority {
 	for path := source; path != ""; {
 		if priority, known := r.lines[path]; known {

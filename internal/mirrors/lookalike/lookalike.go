@@ -11,7 +11,6 @@ import (
 	"mirrorbeam.dev/internal/input/confusables"
 )
 
-// Reason says in which way a host looks like another.
 type Reason string
 
 // The reasons, the most telling first.
@@ -30,7 +29,6 @@ const (
 	Alike Reason = "alike"
 )
 
-// Likeness says how much a host looks like another one.
 type Likeness struct {
 	// Score is from 0, not at all, to 1, the same to the eye.
 	Score float64
@@ -42,7 +40,6 @@ type Likeness struct {
 // one slip leads from it to many honest names.
 const leastName = 4
 
-// leastAlike is the least share of characters in common that counts.
 const leastAlike = 0.6
 
 // Of says how much a host looks like an original one. Both are names in lower case without a port. Hosts of one registered
@@ -73,8 +70,7 @@ type parts struct {
 	above    string // what comes before the registered domain, without the last dot
 }
 
-// split splits a host. The name of a host without a registered domain is the whole host, and an address of the internet
-// protocol has none.
+// split splits a host. A host without a registered domain is its name, and an IP address has none.
 func split(host string) (p parts) {
 	if strings.Trim(host, "0123456789.") == "" || strings.HasPrefix(host, "[") {
 		return parts{domain: host}
@@ -123,7 +119,6 @@ func isDivided(host parts, name string) bool {
 	return joined == name
 }
 
-// unjoined drops hyphens.
 func unjoined(name string) string { return strings.ReplaceAll(name, "-", "") }
 
 // byParts looks for the name of the original, or its whole domain, among the parts of a host.
@@ -151,7 +146,6 @@ func byParts(a, b parts) Likeness {
 	return Likeness{}
 }
 
-// undotted drops dots and hyphens.
 func undotted(name string) string { return unjoined(strings.ReplaceAll(name, ".", "")) }
 
 // isWord reports whether a word is in a name between dots, hyphens or the ends.
@@ -169,8 +163,7 @@ func isWord(name, word string) bool {
 // confusables are replaced before.
 var spelled = strings.NewReplacer("2", "z", "3", "e", "4", "a", "5", "s", "7", "t", "9", "g", "@", "a", "$", "s", "!", "l", "|", "l", "vv", "w", "cl", "d")
 
-// Skeleton returns what a name looks like: two names with one skeleton look much the same. It is no name itself. The
-// letters i and l are one.
+// Skeleton returns what a name looks like: names with one skeleton look much the same. The letters i and l are one.
 func Skeleton(name string) string {
 	return spelled.Replace(string(confusables.Append(nil, []byte(name))))
 }
@@ -253,7 +246,6 @@ func isPutIn(name string, at int) bool {
 	return neighbours[[2]byte{name[at], name[at+1]}] || at > 0 && neighbours[[2]byte{name[at], name[at-1]}]
 }
 
-// isReplaced reports whether a character may stand for another by a slip.
 func isReplaced(c, of byte, bits bool) bool {
 	const vowels = "aeiou"
 	flipped := c ^ of
@@ -289,7 +281,6 @@ var looks = looksOf("b d", "c e", "g q", "m n", "n r", "u v", "6 g", "8 e", "b l
 // table holds, by a character of ASCII, what looks somewhat like it.
 type table [128][]string
 
-// looksOf makes both directions of pairs.
 func looksOf(pairs ...string) *table {
 	t := new(table)
 	for _, pair := range pairs {

@@ -64,7 +64,6 @@ func (r *reader) parted(repeats []records.Repeat) (parts []part) {
 // run is a run of words that are cut, up to another word.
 type run struct{ from, to int }
 
-// joined returns the runs that parts make.
 func joined(parts []part) (runs []run) {
 	for _, p := range parts {
 		if last := len(runs) - 1; last >= 0 && p.from == runs[last].to {

@@ -18,22 +18,7 @@ import (
 
 // Cutting says what is cut from the documents of a split, and makes the rows of passages. It reads the documents again that have a
 // passage that occurs earlier.
-type Cutting struct {
-	Rule Rule
-	// Inputs is the path of the list of inputs.
-	Inputs work.Path
-	// Sketching is how the input was read first.
-	Sketching documents.Sketching
-	// Held is how many passages a task holds at a time, at least 1, unless one document has more.
-	Held int
-	// ByFile is as in [Hashing].
-	ByFile bool
-
-	layout documents.Layout // read in Setup
-}
-
-// Setup reads the list of inputs.
-func (c *Cutting) Setup() error { return c.layout.Read(string(c.Inputs)) }
+type Cutting struct{ Trimming }
 
 // CuttingDelivery makes a task of [Cutting] for each split with a passage that occurs earlier.
 func CuttingDelivery() work.Delivery {
@@ -55,7 +40,6 @@ func (c *Cutting) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 	return err
 }
 
-// cutter cuts passages out of the documents of a split.
 type cutter struct {
 	*Cutting
 	ctx         context.Context
@@ -71,28 +55,19 @@ type cutter struct {
 // each visits all passages of the split that occur earlier, range by range.
 func (c *cutter) each(visit func(records.Repeat)) error {
 	var repeats records.Repeats
-	path := ""
-	for _, piece := range c.taskContext.Pieces {
-		if err := c.ctx.Err(); err != nil {
-			return err
-		}
-		if piece.Path != path {
-			repeats, path = records.Repeats{}, piece.Path
-		}
-		rest, err := c.taskContext.ReadPiece(0, piece)
-		if err != nil {
-			return err
+	return eachPiece(c.ctx, c.taskContext, func(isNewRun bool, rest []byte) error {
+		if isNewRun {
+			repeats = records.Repeats{}
 		}
 		for len(rest) > 0 {
 			var next records.Repeat
 			next, rest = repeats.Next(rest)
 			visit(next)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-// count finds the documents that have such passages.
 func (c *cutter) count() error {
 	c.counts = map[docref.Ref]int{}
 	err := c.each(func(r records.Repeat) { c.counts[r.At.Ref]++ })
@@ -186,7 +161,6 @@ func (c *cutter) document(ref docref.Ref, d *documents.Record) error {
 	return records.Write(&c.taskContext.Run, records.Trims, split, &trim)
 }
 
-// row returns the row of a passage of a document.
 func (c *cutter) row(ref docref.Ref, d *documents.Record, p part, isGone bool) *output.Cut {
 	inputs := c.layout.Inputs
 	row := &output.Cut{

@@ -15,30 +15,32 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Hashing hashes the passages of the documents of a split. It reads these again.
-type Hashing struct {
-	Rule Rule
-	// Inputs is the path of the list of inputs.
+// Trimming is what the tasks of the stage know.
+type Trimming struct {
+	Rule   Rule
 	Inputs work.Path
 	// Sketching is how the input was read first.
 	Sketching documents.Sketching
-	// Ranges is the number of ranges of hashes.
-	Ranges int
+	Ranges    int
+	// Held is how many passages a task holds at once, at least 1. If more of them are repeated, it reads them several
+	// times. It holds all repeated passages of a document.
+	Held int
 	// ByFile says that sources are files and folders, whose words are counted.
 	ByFile bool
 
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the list of inputs.
-func (h *Hashing) Setup() error { return h.layout.Read(string(h.Inputs)) }
+func (t *Trimming) Setup() error { return t.layout.Read(string(t.Inputs)) }
+
+// Hashing hashes the passages of the documents of a split. It reads these again.
+type Hashing struct{ Trimming }
 
 // HashingDelivery makes a task of [Hashing] for each split, of the outcomes of the tasks that wrote sketch blocks.
 func HashingDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Documents}}
 }
 
-// Task hashes the passages of one split.
 func (h *Hashing) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	r, err := newReader(h.Rule, h.Sketching, h.layout.Inputs)
 	if err != nil {
@@ -83,20 +85,8 @@ func FindingDelivery() work.Delivery {
 }
 
 // Finding finds the passages that occur earlier, among the passages of a range of hashes.
-type Finding struct {
-	Rule Rule
-	// Inputs is the path of the list of inputs.
-	Inputs work.Path
-	// Held is how many passages a task holds at a time, at least 1. If more of them are repeated, it reads them several times.
-	Held int
+type Finding struct{ Trimming }
 
-	layout documents.Layout // read in Setup
-}
-
-// Setup reads the list of inputs.
-func (f *Finding) Setup() error { return f.layout.Read(string(f.Inputs)) }
-
-// Task finds them in one range.
 func (f *Finding) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	bytes := int64(0)
 	for _, piece := range w.Pieces {
@@ -132,20 +122,31 @@ type finder struct {
 	repeats     []records.Repeats // by split
 }
 
-// each visits the passages of the range in the order of the corpus. Splits are in that order, as are the documents of each.
-func (f *finder) each(visit func(at records.Place, passage sketch.Run) error) error {
-	var windows records.Windows
+// eachPiece visits the contents of the pieces of a task. Pieces of one run file follow each other.
+func eachPiece(ctx context.Context, w *work.TaskContext, visit func(isNewRun bool, packed []byte) error) error {
 	path := ""
-	for _, piece := range f.taskContext.Pieces {
-		if err := f.ctx.Err(); err != nil {
+	for _, piece := range w.Pieces {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if piece.Path != path {
-			windows, path = records.Windows{}, piece.Path
-		}
-		rest, err := f.taskContext.ReadPiece(0, piece)
+		packed, err := w.ReadPiece(0, piece)
 		if err != nil {
 			return err
+		}
+		if err := visit(piece.Path != path, packed); err != nil {
+			return err
+		}
+		path = piece.Path
+	}
+	return nil
+}
+
+// each visits the passages of the range in the order of the corpus, as splits and their documents are.
+func (f *finder) each(visit func(at records.Place, passage sketch.Run) error) error {
+	var windows records.Windows
+	return eachPiece(f.ctx, f.taskContext, func(isNewRun bool, rest []byte) error {
+		if isNewRun {
+			windows = records.Windows{}
 		}
 		for len(rest) > 0 {
 			var at records.Place
@@ -155,11 +156,10 @@ func (f *finder) each(visit func(at records.Place, passage sketch.Run) error) er
 				return err
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
-// occurrence is what is known of a passage.
 type occurrence struct {
 	passage sketch.Run
 	first   records.Place
@@ -232,15 +232,13 @@ func (f *finder) part(part uint64) error {
 	})
 }
 
-// sieve tells hashes that came once from hashes that may have come several times. It errs to one side: it says of a few that they came
-// again.
+// sieve tells hashes that came once from repeated ones. It errs to one side: a few only seem to be repeated.
 type sieve struct {
 	mask        uint64
 	once, twice []uint64
 	again       int // how many bits of twice are set
 }
 
-// newSieve returns a sieve for a number of hashes.
 func newSieve(hashes int64) *sieve {
 	bits := uint64(64)
 	for bits < 8*uint64(hashes) {

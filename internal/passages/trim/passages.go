@@ -17,7 +17,6 @@ import (
 // Unit is what passages are made of.
 type Unit string
 
-// The units.
 const (
 	// Words are a passage if there are enough of them in a row.
 	Words Unit = "words"
@@ -29,7 +28,6 @@ const (
 	Sentences Unit = "sentences"
 )
 
-// Units lists them.
 var Units = []Unit{Words, Lines, Paragraphs, Sentences}
 
 // Rule says what a passage is, and when it is cut.
@@ -87,7 +85,6 @@ func newReader(rule Rule, s documents.Sketching, inputs *documents.Inputs) (*rea
 	return &reader{rule: rule, sequencer: sequencer, hash: sketch.NewRunHash(o.Measure.Seed, rule.Words)}, nil
 }
 
-// read goes on to another text.
 func (r *reader) read(text []byte) {
 	r.words = r.sequencer.Places(text)
 	r.text, r.bounds = text, r.bounds[:0]

@@ -79,9 +79,8 @@ func (s *scene) run(t *testing.T) (trims map[docref.Ref]records.Trim, rows []out
 		Reading: documents.Reading{Fields: corpus.Fields{Texts: []string{"text"}}, MaxDocument: 1 << 20},
 		Options: sketch.Options{Measure: sketch.Measure{Tokens: sketch.ScriptTokens, Shingle: 3, Seed: 5}},
 	}
-	hashing := Hashing{Rule: s.rule, Inputs: inputs, Sketching: sketching, Ranges: s.ranges}
-	finding := Finding{Rule: s.rule, Inputs: inputs, Held: s.held}
-	cutting := Cutting{Rule: s.rule, Inputs: inputs, Sketching: sketching, Held: s.held}
+	of := Trimming{Rule: s.rule, Inputs: inputs, Sketching: sketching, Ranges: s.ranges, Held: s.held}
+	hashing, finding, cutting := Hashing{of}, Finding{of}, Cutting{of}
 	for _, stage := range []interface{ Setup() error }{&hashing, &finding, &cutting} {
 		if err := stage.Setup(); err != nil {
 			t.Fatal(err)
