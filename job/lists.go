@@ -144,16 +144,10 @@ func (c *Config) checkMirroring(check checker) {
 	}
 	check(c.URLField != "", "{url_field}: must not be empty")
 	check(c.DateField != "", "{date_field}: must not be empty")
-	if err := c.Site.Check(); err != nil {
-		check(false, "{site} %s: %w", c.Site, err)
-	}
-	if err := c.Limits().CheckScore(); err != nil {
-		check(false, "{mirror_threshold} %g: %w", c.MirrorThreshold, err)
-	}
+	check.err(c.Site.Check(), "{site} %s", c.Site)
+	check.err(c.Limits().CheckScore(), "{mirror_threshold} %g", c.MirrorThreshold)
 	check(c.MirrorPages >= 1, "{mirror_pages} %d: must be 1 or more", c.MirrorPages)
-	if err := c.Limits().CheckSites(); err != nil {
-		check(false, "{mirror_sites} %d: %w", c.MirrorSites, err)
-	}
+	check.err(c.Limits().CheckSites(), "{mirror_sites} %d", c.MirrorSites)
 	check(c.Scorer().HasClusters,
 		"{emit} mirrors, sites and suspects are about pages that are near-duplicates, "+
 			"not about {similarity} containment")
