@@ -94,48 +94,29 @@ func missing(path string) error {
 
 // check returns an error unless all files are there in their full length.
 func (f *Folder) check() error {
-	sizeOf := func(path string) (int64, error) {
-		info, err := storage.Stat(path)
-		return info.Size, err
-	}
-	if storage.Scheme(f.Path) != "" {
-		listed, err := sizes(f.Path)
+	stat := storage.Stat
+	if storage.Scheme(f.Path) != "" { // where one listing replaces many requests
+		listed, err := workspace.Listed(f.Path)
 		if err != nil {
 			return err
 		}
-		sizeOf = func(path string) (int64, error) {
-			if size, is := listed[path]; is {
-				return size, nil
+		stat = func(path string) (storage.Info, error) {
+			if info, is := listed[path]; is {
+				return info, nil
 			}
-			return 0, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
+			return storage.Info{}, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
 		}
 	}
 	for _, file := range f.files {
-		size, err := sizeOf(f.path(file))
-		if err == nil && size != file.Bytes {
-			err = fmt.Errorf("%s has %d bytes and manifest.json says %d", file.Name, size, file.Bytes)
+		info, err := stat(f.path(file))
+		if err == nil && info.Size != file.Bytes {
+			err = fmt.Errorf("%s has %d bytes and manifest.json says %d", file.Name, info.Size, file.Bytes)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// sizes returns the sizes of all files of a folder in a bucket, where one listing takes the place of many requests.
-func sizes(folder string) (map[string]int64, error) {
-	s, err := storage.Of(folder)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]int64{}
-	for info, err := range s.List(folder) {
-		if err != nil {
-			return nil, err
-		}
-		all[info.Name] = info.Size
-	}
-	return all, nil
 }
 
 // Has reports whether the job has written an output, such as pairs.

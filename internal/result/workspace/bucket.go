@@ -112,23 +112,12 @@ func (b *bucket) recover(token string) error {
 
 // hasSources reports whether the folder of a run still has all files that its journal gives their names.
 func (b *bucket) hasSources(token string, j bucketJournal) (bool, error) {
-	found, err := b.generations(b.partial(token))
-	if err != nil {
-		return false, err
+	found, err := Listed(b.partial(token))
+	isMissing := func(m move) bool {
+		_, is := found[storage.Join(b.partial(token), m.From)]
+		return !is
 	}
-	return !slices.ContainsFunc(j.Moves, func(m move) bool { _, is := found[m.From]; return !is }), nil
-}
-
-// generations returns the generations of the files in a folder and below it, by their names in it.
-func (b *bucket) generations(folder string) (map[string]string, error) {
-	found := map[string]string{}
-	for info, err := range b.storage.List(folder) {
-		if err != nil {
-			return nil, err
-		}
-		found[strings.TrimPrefix(info.Name, folder+"/")] = info.Generation
-	}
-	return found, nil
+	return err == nil && !slices.ContainsFunc(j.Moves, isMissing), err
 }
 
 // removePartial removes the results of a run that are not published. The journal goes first: otherwise it
@@ -186,7 +175,7 @@ func (b *bucket) check(token string, j bucketJournal) error {
 
 // carryOut does what a journal says, unless that is void. It can be repeated, wherever it stopped before.
 func (b *bucket) carryOut(token string, j bucketJournal) error {
-	seen, err := b.generations(b.folder)
+	seen, err := Listed(b.folder)
 	if err == nil {
 		err = b.check(token, j)
 	}
@@ -222,12 +211,12 @@ func (b *bucket) copy(token string, m move) error {
 }
 
 // removeAsSeen removes files of the folder, each in the generation that was seen.
-func (b *bucket) removeAsSeen(seen map[string]string, names []string) error {
+func (b *bucket) removeAsSeen(seen map[string]storage.Info, names []string) error {
 	var group errgroup.Group
 	group.SetLimit(requests)
 	for _, name := range names {
-		if generation, is := seen[name]; is {
-			group.Go(func() error { return storage.RemoveGeneration(b.storage, b.at(name), generation) })
+		if info, is := seen[b.at(name)]; is {
+			group.Go(func() error { return storage.RemoveGeneration(b.storage, info.Name, info.Generation) })
 		}
 	}
 	return group.Wait()

@@ -35,7 +35,6 @@ func (d disk) ask(operation, path string) error {
 	return nil
 }
 
-// do does an operation, unless a test wants an error from it.
 func (d disk) do(operation, path string, act func() error) error {
 	if err := d.ask(operation, path); err != nil {
 		return err
@@ -66,44 +65,36 @@ func (d disk) rename(from, to string) error {
 	return d.do("rename", from, func() error { return os.Rename(from, to) })
 }
 
-// renameIn renames a file in or below a folder. It follows no link out of the folder.
 func (d disk) renameIn(folder, from, to string) error {
-	return d.do("rename", filepath.Join(folder, from), func() error {
-		root, err := os.OpenRoot(folder)
-		if err != nil {
+	return d.inRoot("rename", folder, from, func(root *os.Root) error { return root.Rename(from, to) })
+}
+
+// removeIn removes a file or an empty folder below a folder. It is no error if there is none.
+func (d disk) removeIn(operation, folder, name string) error {
+	return d.inRoot(operation, folder, name, func(root *os.Root) error {
+		if err := root.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		return errors.Join(root.Rename(from, to), root.Close())
+		return nil
 	})
 }
 
-// removeIn removes a file or an empty folder below a folder. It is no error if there is none. It follows no link out of the folder.
-func (d disk) removeIn(operation, folder, name string) error {
+// mkdirIn makes a folder below a folder, and all those above it that are missing.
+func (d disk) mkdirIn(folder, name string) error {
+	return d.inRoot("mkdir", folder, name, func(root *os.Root) error { return root.MkdirAll(name, 0o777) })
+}
+
+// inRoot does an operation in or below a folder. It follows no link out of the folder.
+func (d disk) inRoot(operation, folder, name string, act func(*os.Root) error) error {
 	return d.do(operation, filepath.Join(folder, name), func() error {
 		root, err := os.OpenRoot(folder)
 		if err != nil {
 			return err
 		}
-		err = root.Remove(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return errors.Join(err, root.Close())
+		return errors.Join(act(root), root.Close())
 	})
 }
 
-// mkdirIn makes a folder below a folder, and all those above it that are missing. It follows no link out of the folder.
-func (d disk) mkdirIn(folder, name string) error {
-	return d.do("mkdir", filepath.Join(folder, name), func() error {
-		root, err := os.OpenRoot(folder)
-		if err != nil {
-			return err
-		}
-		return errors.Join(root.MkdirAll(name, 0o777), root.Close())
-	})
-}
-
-// exchange swaps the names of two files or folders in one step.
 func (d disk) exchange(a, b string) error {
 	return d.do("exchange", a, func() error {
 		if err := exchange(a, b); err != nil {
@@ -156,13 +147,12 @@ func (d disk) lstat(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// exists reports whether something has that name, or an error hides it.
+// exists also reports true if an error hides what has that name.
 func (d disk) exists(path string) bool {
 	info, err := d.lstat(path)
 	return info != nil || err != nil
 }
 
-// writeFile writes a new file with a mode.
 func (d disk) writeFile(path string, content []byte, mode fs.FileMode) error {
 	if err := d.ask("create", path); err != nil {
 		return err
@@ -236,7 +226,6 @@ func (d disk) removeFolder(path string) error {
 	return err
 }
 
-// empty removes all content of a folder. The mark goes last.
 func (d disk) empty(path string) error {
 	entries, err := d.readDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -365,8 +354,7 @@ func copyExtended(from, to string) error {
 	return nil
 }
 
-// extended returns the extended attributes of a file. It returns none if the file system has no such
-// attributes.
+// extended returns no attributes if the file system has none.
 func extended(path string) (map[string][]byte, error) {
 	names := make([]byte, 64<<10)
 	n, err := unix.Listxattr(path, names)
