@@ -53,17 +53,6 @@ func (l Lists) in(c Config) Config {
 	return c
 }
 
-// SketchHash identifies the settings that change what is kept of a document. Sketches of equal hash can be compared,
-// and can replace each other. The configuration must be valid.
-func (c *Config) SketchHash(lists Lists) string {
-	choices := lists.in(*c)
-	choices.Bits = c.SimHashBits()
-	if !c.makesSketches() {
-		choices.SketchSize = 0
-	}
-	return choices.hash(Sketches)
-}
-
 // ResultHash identifies the settings that change clusters and pairs: two runs of equal hash over one corpus write the
 // same bytes. The configuration must be valid.
 func (c *Config) ResultHash(lists Lists) string {
