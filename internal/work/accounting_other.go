@@ -8,5 +8,4 @@ import "time"
 // stage shows no CPU seconds.
 func threadCPU() time.Duration { return 0 }
 
-// residentBytes returns 0: only Linux tells.
 func residentBytes() int64 { return 0 }

@@ -27,7 +27,6 @@ const (
 // inputError is a failure to read the input, as opposed to a fault in its content.
 type inputError struct{ error }
 
-// Unwrap returns the error of the system.
 func (e inputError) Unwrap() error { return e.error }
 
 // NewInputError marks the error as a failure to read the input.
@@ -45,7 +44,6 @@ type Fault struct {
 	Text string
 }
 
-// NewFault describes an error.
 func NewFault(err error) Fault {
 	fault := Fault{Kind: OtherFault, Text: err.Error()}
 	var errno syscall.Errno

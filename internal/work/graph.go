@@ -75,7 +75,6 @@ func EachEdges(outcomes []Outcome, stage Stage, m *Memory, part func(nodes []byt
 	})
 }
 
-// RunsIn returns the run files of a stage.
 func RunsIn(outcomes []Outcome, stage Stage) (runs []string) {
 	for _, o := range outcomes {
 		if o.Stage == stage && o.Run != "" {
@@ -145,7 +144,6 @@ func eachLoaded(runs []string, kinds []runfile.Kind, m *Memory, cut func([]runfi
 	return eachTogether(all, kinds, m, aheadBytes, visit)
 }
 
-// listTogether lists the pieces of some kinds in the runs, in order.
 func listTogether(runs []string, kinds []runfile.Kind, cut func([]runfile.Piece) []together) (all []together, err error) {
 	isFar := len(runs) > 0 && storage.Scheme(runs[0]) != ""
 	err = ahead(len(runs), windowOf(isFar, len(runs), 0, aheadBytes), func(i int) ([]runfile.Piece, error) {

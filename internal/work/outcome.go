@@ -45,7 +45,6 @@ type Outcome struct {
 	FirstReject *output.Reject `json:",omitempty"`
 }
 
-// Encode encodes the outcome as an element.
 func (o Outcome) Encode() ([]byte, error) { return json.Marshal(o) }
 
 // DecodeOutcome reads an element that Encode made.
@@ -85,7 +84,6 @@ func ReadOutcomes(elements func(*[]byte) bool) ([]Outcome, findings.Counts, erro
 	return outcomes, sum, nil
 }
 
-// RunsOf returns the run files of the outcomes.
 func RunsOf(outcomes []Outcome) []string {
 	var runs []string
 	for _, o := range outcomes {
@@ -102,12 +100,10 @@ func RunsBut(outcomes []Outcome, stages ...Stage) []string {
 	return RunsOf(slices.DeleteFunc(slices.Clone(outcomes), isOne))
 }
 
-// MarshalJSON encodes the outcome.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(shippedOutcome{plainOutcome(o), []byte(o.Run)})
 }
 
-// UnmarshalJSON decodes the outcome.
 func (o *Outcome) UnmarshalJSON(b []byte) error {
 	var shipped shippedOutcome
 	if err := json.Unmarshal(b, &shipped); err != nil {

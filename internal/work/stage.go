@@ -64,7 +64,6 @@ var large = semaphore.NewWeighted(1)
 // BeginLarge waits until no other task of the process holds large documents. Who gets the right must call [EndLarge].
 func BeginLarge(ctx context.Context) error { return large.Acquire(ctx, 1) }
 
-// EndLarge gives the right back.
 func EndLarge() { large.Release(1) }
 
 // Expect says how many bytes of documents the task is about to hold. If an ordinary task holds less, it waits until no other

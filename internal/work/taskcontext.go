@@ -214,10 +214,8 @@ type Task struct {
 	Also []int
 }
 
-// Encode encodes the task as an element.
 func (t Task) Encode() []byte { return packed.Append(nil, &t) }
 
-// DecodeTask reads an element that Encode made.
 func DecodeTask(element []byte) (t Task) {
 	if _, err := packed.Next(element, &t); err != nil {
 		panic(err) // a bug in runjob
@@ -289,7 +287,6 @@ const (
 	manyDocuments     = 100_000_000
 )
 
-// OutputShards returns the number of shards of an output.
 func OutputShards(counts findings.Counts) int {
 	documents := float64(counts.Documents)
 	if documents > manyDocuments {
