@@ -112,7 +112,6 @@ func cutBeamFlags(args []string) (ours []string, beams []beamFlag, err error) {
 	return ours, beams, nil
 }
 
-// isSwitch reports whether a flag of Beam needs no value.
 func isSwitch(name string) bool {
 	boolean, ok := flag.Lookup(name).Value.(interface{ IsBoolFlag() bool })
 	return ok && boolean.IsBoolFlag()
@@ -163,12 +162,10 @@ func chosenRunner(beams []beamFlag) (runner, error) {
 	return chosen, nil
 }
 
-// runsJob reports whether a command runs a job, and so takes flags of Beam.
 func runsJob(command string) bool {
 	return command == "run" || command == "mirrors" || command == "demo"
 }
 
-// refuse returns the reason why a flag of Beam is refused. It returns nil if the flag is accepted.
 func (r runner) refuse(command, name string) error {
 	switch reason, refused := refusals()[name]; {
 	case refused:

@@ -147,7 +147,6 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
-// leftBehind says what an interrupted command leaves behind, if it writes anything.
 func leftBehind(of command) string {
 	switch of.(type) {
 	case *runCommand, *mirrorsCommand, *recutCommand:

@@ -138,8 +138,6 @@ func printPairs(w io.Writer, curve []plan.Point) {
 	say(w, "\n")
 }
 
-// printPlan writes a plan for people: the corpus, the ranking, the S-curve, and the effect of the next
-// choices.
 func printPlan(to io.Writer, a *plan.Advice) error {
 	w := bufio.NewWriter(to)
 	printReads(w, a.Reads)
@@ -319,7 +317,6 @@ func printAdvice(w io.Writer, a *plan.Advice) {
 	}
 }
 
-// promiseText says what a choice finds, compared with the configured one.
 func promiseText(a *plan.Advice, c *plan.Choice) string {
 	chosen := &a.Choices[a.Chosen]
 	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f instead of %.4f", c.Probability,

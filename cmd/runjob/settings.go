@@ -76,7 +76,6 @@ var settingTexts = sync.OnceValue(func() []settingFlag {
 	return flags
 })
 
-// flagsFor returns the flags of the settings in a configuration of a command.
 func flagsFor(command string, config any) []settingFlag {
 	fields := map[string]any{}
 	for _, s := range job.SettingsOf(config) {

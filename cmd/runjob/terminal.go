@@ -213,7 +213,6 @@ func printRuns(w io.Writer, runs []difference.Run, isColoured bool) {
 	}
 }
 
-// shortened cuts a text into words, and leaves out the middle if there are many more than most.
 func shortened(text string, most int) []string {
 	words := difference.Words(text)
 	if len(words) <= most+most/2 {

@@ -14,8 +14,6 @@ import (
 
 type versionCommand struct{}
 
-// Run prints the version, the commit and the time of the sources, the digest of the program, and the versions of Go and
-// Beam.
 func (c *versionCommand) Run(_ context.Context, out io.Writer) error {
 	_, err := io.WriteString(out, thisVersion())
 	return err
@@ -103,7 +101,6 @@ func shownCommands(node *kong.Node, before string) (paths []string, nodes []*kon
 	return paths, nodes
 }
 
-// wordsAfter returns what may follow a command: its commands and its flags.
 func wordsAfter(node *kong.Node) []string {
 	var words []string
 	for _, child := range node.Children {
