@@ -27,7 +27,6 @@ const UsualRecall = 0.99
 // Method returns the method that brings documents together. It never returns [methods.Auto].
 func (c *Config) Method() methods.Name { return methods.Choose(c.wish()) }
 
-// wish returns what decides on the method.
 func (c *Config) wish() methods.Wish {
 	return methods.Wish{
 		Similarity: c.Similarity,
@@ -133,7 +132,6 @@ func (c *Config) TellsRemoved() bool {
 	})
 }
 
-// distinct returns the names without repeats, in the order of their first occurrence.
 func distinct(names []string) []string {
 	var all []string
 	for _, name := range names {
@@ -231,7 +229,6 @@ func UsualTemp(output string) string {
 	return clean + ending
 }
 
-// checkCommon checks the settings of a job that leaves common shingles out.
 func (c *Config) checkCommon(check checker) {
 	law, err := common.ParseLaw(c.Common)
 	if err != nil {

@@ -44,7 +44,6 @@ type Lists struct {
 	Ignored string
 }
 
-// in returns a configuration with the lists instead of their names.
 func (l Lists) in(c Config) Config {
 	c.StopWords, c.Ignore = l.StopWords, nil
 	if l.Ignored != "" {

@@ -458,7 +458,6 @@ func (c *Config) checkGuards(check checker) {
 		"{guard}: is about clusters, which {similarity} containment has none of")
 }
 
-// checkRefusals refuses the settings that the method of the job cannot heed.
 func (c *Config) checkRefusals(check checker) {
 	usual := Default()
 	all := []Affects{Sketches, Results, Outputs, Nothing}
@@ -542,7 +541,6 @@ func (c *Config) checkFailOn(check checker) {
 	}
 }
 
-// checkState checks the settings of scheduled runs.
 func (c *Config) checkState(check checker) {
 	c.checkFailOn(check)
 	if c.State == "" {

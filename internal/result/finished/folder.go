@@ -92,7 +92,6 @@ func missing(path string) error {
 	return fmt.Errorf("no results of a job are in %s: there is no _SUCCESS in it: run the job, or wait for its end", path)
 }
 
-// check returns an error unless all files are there in their full length.
 func (f *Folder) check() error {
 	stat := storage.Stat
 	if storage.Scheme(f.Path) != "" { // where one listing replaces many requests
@@ -142,7 +141,6 @@ func (f *Folder) path(file output.File) string {
 	return storage.Join(f.Path, path.Base(file.Name))
 }
 
-// readJSON reads a file of the folder that holds one JSON value.
 func (f *Folder) readJSON(name string, value any) error {
 	b, err := storage.ReadFile(storage.Join(f.Path, name))
 	if err == nil {
@@ -237,7 +235,6 @@ type FileNotes struct {
 	Unmatched []string `json:"unmatched,omitempty"`
 }
 
-// FileFault is a file that could not be read.
 type FileFault struct {
 	// File is its path relative to the input.
 	File string `json:"file"`

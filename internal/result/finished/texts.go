@@ -195,7 +195,6 @@ func (s *search) read(ctx context.Context, file *corpus.File, number int) error 
 	return nil
 }
 
-// meet passes a document on if one of its names is wanted.
 func (s *search) meet(found *Found) error {
 	s.id = s.id[:0]
 	if found.Record.HasID {

@@ -174,7 +174,6 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 // nothing to warn of.
 var ofRemoval = []Kind{SourceLoss, ShortRecords, OtherTitle, OtherPreset, LikelyTemplate, OnePair}
 
-// ofPanics warns of panics over documents.
 func ofPanics(found *findings.Findings) []Warning {
 	if found.Counts.Panics == 0 {
 		return nil
@@ -236,7 +235,6 @@ func ofTexts(c *job.Config, t findings.Texts) []Warning {
 	return []Warning{warning}
 }
 
-// ofBands warns of bands and rows that were exchanged.
 func ofBands(c *job.Config) []Warning {
 	given, other, isExchanged := c.Exchanged()
 	if !isExchanged {
@@ -249,7 +247,6 @@ func ofBands(c *job.Config) []Warning {
 	}}
 }
 
-// ofExpanding warns of compressed files that are much longer than they seem.
 func ofExpanding(c *job.Config, files int64) []Warning {
 	if files == 0 || c.MaxExpanded > 0 {
 		return nil
@@ -276,7 +273,6 @@ func ofMissing(c *job.Config, counts *findings.Counts) []Warning {
 	return []Warning{w}
 }
 
-// ofBlank warns of documents without any text, which are identical to each other.
 func ofBlank(found *findings.Findings) []Warning {
 	if found.Texts.Blank < 2 || found.Counts.Identical == 0 {
 		return nil
@@ -307,7 +303,6 @@ func ofRepeated(c *job.Config, found *findings.Findings) []Warning {
 	return []Warning{w}
 }
 
-// namesByID reports whether the job has an output whose rows name documents by their ids.
 func namesByID(c *job.Config) bool {
 	return slices.ContainsFunc(c.Outputs(), func(of string) bool {
 		return slices.Contains([]string{output.Removed, output.Unique, output.Pairs}, of)

@@ -77,7 +77,6 @@ func (b *bucket) entries() (entries []entry, err error) {
 	return entries, nil
 }
 
-// tokens returns the tokens of the runs that have unpublished results in the output folder.
 func (b *bucket) tokens() ([]string, error) {
 	entries, err := b.entries()
 	return runTokens(entries), err
@@ -222,7 +221,6 @@ func (b *bucket) removeAsSeen(seen map[string]storage.Info, names []string) erro
 	return group.Wait()
 }
 
-// manifest reads the manifest in the folder. It is empty if there is none.
 func (b *bucket) manifest() (Manifest, error) {
 	content, err := storage.ReadFile(b.at(ManifestName))
 	return readManifest(content, err)

@@ -42,7 +42,6 @@ func (d disk) do(operation, path string, act func() error) error {
 	return act()
 }
 
-// mkdir makes a folder that only its owner may enter.
 func (d disk) mkdir(path string) error {
 	return d.do("mkdir", path, func() error { return os.Mkdir(path, 0o700) })
 }
@@ -390,7 +389,6 @@ func isOwn(info fs.FileInfo) bool {
 	return ownerOf(info).user == os.Geteuid() && info.Mode()&writableByOthers == 0
 }
 
-// isOwnFolder reports whether a path is a folder that belongs to the user alone, and not a link.
 func isOwnFolder(path string) bool {
 	info, err := disk{}.lstat(path)
 	return err == nil && info != nil && info.IsDir() && isOwn(info)

@@ -88,7 +88,6 @@ func (p publication) begin(j journal) error {
 	return nil
 }
 
-// end removes the journal after the work is done or undone.
 func (t target) end(token string) error {
 	if err := t.disk.remove(t.journal(token)); err != nil {
 		return err
@@ -96,7 +95,6 @@ func (t target) end(token string) error {
 	return t.disk.sync(t.partial(token))
 }
 
-// check refuses a journal with names that no job gives.
 func (j journal) check() error {
 	names := slices.Clone(j.Old)
 	for _, m := range j.New {

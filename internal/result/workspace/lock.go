@@ -75,7 +75,6 @@ func IsPartial(path string) bool {
 
 func (r record) lock() string { return r.temp + lockSuffix }
 
-// mark makes a folder and marks it as the run's.
 func (r record) mark(d disk, folder string) error {
 	if err := d.mkdir(folder); err != nil {
 		return err

@@ -90,10 +90,8 @@ type damagedError struct{ error }
 // foreignError says that the output folder holds what no job has written.
 type foreignError struct{ error }
 
-// Unwrap returns what was found.
 func (e foreignError) Unwrap() error { return e.error }
 
-// foreign returns a foreignError.
 func foreign(format string, arguments ...any) error {
 	return foreignError{fmt.Errorf(format, arguments...)}
 }
@@ -122,7 +120,6 @@ func newEarlier(names []string, whole bool) earlier {
 	return earlier{names: names, whole: whole, known: known}
 }
 
-// has reports whether a file or folder of that name is of the results.
 func (e earlier) has(name string, isFolder bool) bool {
 	if isFolder {
 		name += "/"

@@ -47,7 +47,6 @@ func (p *publication) publishByExchange() error {
 	return nil
 }
 
-// unstage removes the folder next to the target after a failure.
 func (p publication) unstage(cause error) error {
 	if err := p.settle(p.token); err != nil {
 		return errors.Join(cause, err)

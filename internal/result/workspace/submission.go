@@ -36,7 +36,6 @@ type HandedOverError struct {
 	Output string
 }
 
-// Error says what to do.
 func (e *HandedOverError) Error() string {
 	return fmt.Sprintf("a job on a cluster writes to the output folder %s: 'runjob finish %s' waits for it and publishes its results; or give another folder", e.Output, e.Output)
 }
@@ -71,12 +70,10 @@ func (w *Workspace) Settle() error {
 	return nil
 }
 
-// writeBoth writes a file into both folders of the run.
 func (w *Workspace) writeBoth(name string, content []byte) error {
 	return errors.Join(storage.WriteFile(storage.Join(w.Temp, name), content), storage.WriteFile(storage.Join(w.Partial, name), content))
 }
 
-// removeBoth removes it again.
 func (w *Workspace) removeBoth(name string) error {
 	return errors.Join(storage.Remove(storage.Join(w.Partial, name)), storage.Remove(storage.Join(w.Temp, name)))
 }
@@ -154,15 +151,12 @@ func outliveLease(ctx context.Context, wait func(), try func() error) error {
 // noJob is the error of an output folder for which no job is to be finished. It is an [fs.ErrNotExist].
 type noJob struct{ output string }
 
-// Error says which folder it is.
 func (n noJob) Error() string {
 	return fmt.Sprintf("no job on a cluster writes to the output folder %s: name the --output of a 'runjob run' on a cluster", n.output)
 }
 
-// Is reports whether target is the kind of the error.
 func (n noJob) Is(target error) bool { return target == fs.ErrNotExist }
 
-// takeUpOutput takes the lock or the lease of an output folder and finds the run in it.
 func (w *Workspace) takeUpOutput(output string) error {
 	err := w.openOutput(output, false)
 	_, isHeld := heldBy(err)
@@ -195,7 +189,6 @@ func (w *Workspace) takeUpOutput(output string) error {
 	return noJob{output}
 }
 
-// takeUpTemp takes the lock or the lease of the run's folder of temporary files.
 func (w *Workspace) takeUpTemp(folder string) error {
 	w.Temp = folder
 	if storage.Scheme(folder) != "" {
@@ -239,7 +232,6 @@ func (k kept) waits(output string) bool {
 	return k.Output != output && time.Since(k.Since) < longestKept
 }
 
-// readKept reads the file in a folder, if there is one.
 func readKept(folder string) (k kept, is bool, err error) {
 	content, err := storage.ReadFile(storage.Join(folder, keptName))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -74,7 +74,6 @@ func (t target) checkTrees(names []string) error {
 	return nil
 }
 
-// names returns the names that the new files get.
 func (p publication) names() []string {
 	names := make([]string, len(p.moves))
 	for i, m := range p.moves {

@@ -267,7 +267,6 @@ func (w *Workspace) Close() {
 	}
 }
 
-// openTempFolder makes the run's folder of temporary files, wherever it is.
 func (w *Workspace) openTempFolder(parent string) (err error) {
 	if storage.Scheme(parent) == "" {
 		err = w.openTemp(parent)

@@ -125,7 +125,6 @@ func (r *Result) rows(of string) (n int64, written bool) {
 	return n, written
 }
 
-// write writes the result for [ReadResult].
 func (r *Result) write(temp string) error {
 	b, err := json.Marshal(r)
 	if err == nil {

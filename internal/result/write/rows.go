@@ -105,7 +105,6 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	return shard.Err()
 }
 
-// note writes what the next run is to know of a shard.
 func (r *Rows) note(w *work.TaskContext, shard *clusters.Shard) (err error) {
 	if r.ForNext {
 		err = errors.Join(shard.WriteMemberships(&w.Run), shard.WriteCachedPairs(&w.Run))
@@ -166,7 +165,6 @@ func each[T any](rows []T) func(row func(T) error) error {
 	}
 }
 
-// writeRejects writes the rejects of all splits in the order of the corpus.
 func (r *Rows) writeRejects(w *work.TaskContext) (output.File, error) {
 	file, names := r.Name(output.Rejects, 0, 1), output.Names{HaveURLs: r.HaveURLs}
 	return writeRows(r.Files, file, names, func(row func(output.Reject) error) error {
@@ -212,7 +210,6 @@ type Files struct {
 	HaveURLs bool `json:",omitempty"`
 }
 
-// Names says how the rows of a task call documents.
 func (f Files) Names(t work.Task) output.Names {
 	return output.Names{AreIntegers: t.IntegerNames, HaveURLs: f.HaveURLs}
 }

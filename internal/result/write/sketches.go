@@ -43,7 +43,6 @@ func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	})
 }
 
-// block writes the rows of the documents of a block.
 func (s *Sketches) block(block *sketchblock.Block, sets []byte, row func(output.Sketch) error) error {
 	var set, simhash []uint64
 	var hashes []int64

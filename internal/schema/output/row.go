@@ -117,7 +117,6 @@ func (l *plainLine) integer(start string) int64 {
 	return n
 }
 
-// flag takes true or false, which comes after start.
 func (l *plainLine) flag(start string) bool {
 	l.ok = l.ok && l.take(start)
 	is := l.take("true")

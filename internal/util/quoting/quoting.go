@@ -122,7 +122,6 @@ func hasSpecial(x uint64) bool {
 	return (controls|quotes|backslashes|x|(x+each))&high != 0
 }
 
-// appendEscaped appends valid UTF-8 with the escapes of a JSON string.
 func appendEscaped(b []byte, text string) []byte {
 	for _, r := range text {
 		switch {

@@ -30,7 +30,6 @@ func (f *Fault) Error() string {
 	return f.text(func(setting string) string { return setting })
 }
 
-// Unwrap returns the error that the format wraps with %w, if there is one.
 func (f *Fault) Unwrap() error { return errors.Unwrap(fmt.Errorf(f.format, f.args...)) }
 
 // text returns the message with settings under the names that call returns. Braces in values stay as they are.
