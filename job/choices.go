@@ -20,8 +20,7 @@ import (
 	"mirrorbeam.dev/lshbands"
 )
 
-// UsualRecall is the recall of MinHash keys at the threshold unless another one is asked
-// for.
+// UsualRecall is the recall of MinHash keys at the threshold unless another one is asked for.
 const UsualRecall = 0.99
 
 // Method returns the method that brings documents together. It never returns [methods.Auto].

@@ -76,9 +76,8 @@ func runnerNamed(name string) (runner, bool) {
 
 type beamFlag struct{ name, value string }
 
-// cutBeamFlags separates our arguments from the flags of Beam. It knows the flags that some runner takes or
-// that are refused for a reason. Flags of Beam have underscores where ours have hyphens. So no flag has two
-// meanings.
+// cutBeamFlags separates our arguments from the flags of Beam. It knows the flags that some runner takes or that are
+// refused for a reason. Flags of Beam have underscores where ours have hyphens. So no flag has two meanings.
 func cutBeamFlags(args []string) (ours []string, beams []beamFlag, err error) {
 	known := map[string]bool{runnerFlag: true}
 	for name := range refusals() {
@@ -117,8 +116,7 @@ func isSwitch(name string) bool {
 	return ok && boolean.IsBoolFlag()
 }
 
-// setBeamFlags hands flags to Beam if the command runs a job and the runner uses them. It reports all faults
-// at once.
+// setBeamFlags hands flags to Beam if the command runs a job and the runner uses them. It reports all faults at once.
 func setBeamFlags(command string, beams []beamFlag) error {
 	chosen, err := chosenRunner(beams)
 	if err != nil {

@@ -103,8 +103,7 @@ func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
 	return &e.report, nil
 }
 
-// compare compares what the run has emitted. It begins with clusters: they name all documents that pairs can
-// name.
+// compare compares what the run has emitted. It begins with clusters: they name all documents that pairs can name.
 func (e *evaluator) compare(ctx context.Context, worst int) error {
 	if e.folder.Has(output.Clusters) {
 		if err := e.compareClusters(ctx); err != nil {

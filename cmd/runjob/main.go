@@ -1,5 +1,4 @@
-// Command runjob finds the near-duplicate documents of a corpus. 'runjob --help' lists
-// its sub-commands.
+// Command runjob finds the near-duplicate documents of a corpus. 'runjob --help' lists its sub-commands.
 //
 // The results that a user asks for go to the standard output, messages to the standard error. exitCodes has the exit
 // codes.

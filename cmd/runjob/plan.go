@@ -74,8 +74,7 @@ func printRoom(w io.Writer, a *plan.Advice) {
 	wrapped(w, "The disk of --temp %s has %s free: %s.", a.Config.Temp, size(*a.TempFree), answer)
 }
 
-// The drawing of the curve has a column for each sixtieth of similarity, and a line for each tenth of
-// probability.
+// The drawing of the curve has a column for each sixtieth of similarity, and a line for each tenth of probability.
 const (
 	curveColumns = 60
 	curveLines   = 10

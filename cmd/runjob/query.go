@@ -174,8 +174,7 @@ func (s special) Commit() error { return s.Close() }
 
 func (s special) Abort() { _ = s.Close() }
 
-// followed returns the path to which symbolic links lead. So the links stay links. A link to nothing is an
-// error.
+// followed returns the path to which symbolic links lead. So the links stay links. A link to nothing is an error.
 func followed(path string) (string, error) {
 	final, err := filepath.EvalSymlinks(path)
 	if !errors.Is(err, fs.ErrNotExist) {

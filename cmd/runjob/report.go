@@ -115,15 +115,7 @@ func writePage(path string, page []byte) (err error) {
 	if err := mayReplace(path); err != nil {
 		return err
 	}
-	w, err := storage.Create(path)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	if _, err := w.Write(page); err != nil {
-		return err
-	}
-	return w.Commit()
+	return storage.WriteFile(path, page)
 }
 
 func mayReplace(path string) error {

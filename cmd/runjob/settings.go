@@ -19,8 +19,7 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// settingFlag is a flag that sets a field of a configuration. Its default is what the
-// field holds.
+// settingFlag is a flag that sets a field of a configuration. Its default is what the field holds.
 type settingFlag struct {
 	// group is the heading under which the help lists it.
 	group string
@@ -148,8 +147,7 @@ func optional(flags []settingFlag) []settingFlag {
 	return flags
 }
 
-// usual returns the default of a flag in the form in which it is given. It is empty if the help should not
-// show it.
+// usual returns the default of a flag in the form in which it is given. It is empty if the help should not show it.
 func (f *settingFlag) usual() (string, error) {
 	if f.traits&quiet != 0 {
 		return "", nil

@@ -136,8 +136,7 @@ func faultLines(err error) []string {
 	return []string{setting.Text(err, setting.Flag)}
 }
 
-// standardOutput is the standard output. It remembers its first fault, for reports that do not check each
-// line.
+// standardOutput is the standard output. It remembers its first fault, for reports that do not check each line.
 type standardOutput struct{ fault error }
 
 func (o *standardOutput) Write(b []byte) (n int, err error) {

@@ -29,8 +29,7 @@ func GraphOf(runs []string, kind runfile.Kind, p *Planning, bytes int64) *joinin
 	}}
 }
 
-// EachPart visits the parts of a graph in the run files, with the shard and the
-// nodes of each.
+// EachPart visits the parts of a graph in the run files, with the shard and the nodes of each.
 func EachPart(runs []string, kind runfile.Kind, m *Memory, visit func(shard int, nodes []byte) error) error {
 	return eachLoaded(runs, []runfile.Kind{kind}, m, byShard, func(l loaded) error {
 		return visit(l.pieces[0].Shard, l.packed[0])

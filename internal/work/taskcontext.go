@@ -49,8 +49,7 @@ type TaskContext struct {
 	isLarge    bool
 }
 
-// Read returns all pieces of a kind, one behind the other, in one of the
-// memory's buffers.
+// Read returns all pieces of a kind, one behind the other, in one of the memory's buffers.
 func (w *TaskContext) Read(buffer int, kind runfile.Kind) ([]byte, error) {
 	b, err := w.Reader.ReadKind(w.Buffers[buffer][:0], w.Pieces, kind)
 	w.Buffers[buffer] = b

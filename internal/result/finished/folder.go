@@ -38,9 +38,8 @@ type Folder struct {
 // mostOpenings bounds how often results are opened that a job replaces meanwhile.
 const mostOpenings = 10
 
-// Open reads the manifest and the summary of the results in a folder. It is an
-// error if there are none, if the job did not succeed, or if a file that the
-// manifest lists is not there in its full length.
+// Open reads the manifest and the summary of the results in a folder. It is an error if there are none, if the job did
+// not succeed, or if a file that the manifest lists is not there in its full length.
 func Open(path string) (f *Folder, err error) {
 	success := storage.Join(path, workspace.SuccessName)
 	for range mostOpenings {
@@ -74,8 +73,7 @@ func open(path string) (*Folder, error) {
 	return f, nil
 }
 
-// missing is the error of a folder without the mark of success. A storage without
-// folders knows none by its name.
+// missing is the error of a folder without the mark of success. A storage without folders knows none by its name.
 func missing(path string) error {
 	_, err := storage.Stat(path)
 	var special *storage.IrregularError

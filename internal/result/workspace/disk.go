@@ -209,9 +209,8 @@ func (d disk) syncAll(folder string, paths []string) error {
 // mostRemovals bounds how often removeFolder empties a folder to which somebody goes on writing.
 const mostRemovals = 1000
 
-// removeFolder removes a folder with all its content. The mark that shows which run owns the folder goes
-// last. A task that the runner has given up may write one more file in the meantime. Then the folder is
-// emptied again.
+// removeFolder removes a folder with all its content. The mark that shows which run owns the folder goes last. A task
+// that the runner has given up may write one more file in the meantime. Then the folder is emptied again.
 func (d disk) removeFolder(path string) error {
 	var err error
 	for range mostRemovals {
@@ -394,8 +393,7 @@ func isOwnFolder(path string) bool {
 	return err == nil && info != nil && info.IsDir() && isOwn(info)
 }
 
-// readOwn returns the content of a file that belongs to the user alone. It returns an error for any other
-// file.
+// readOwn returns the content of a file that belongs to the user alone. It returns an error for any other file.
 func readOwn(path string) ([]byte, error) {
 	file, err := storage.OpenUnlinked(path)
 	if err != nil {

@@ -178,8 +178,7 @@ func (s sweeper) clearLock(path, token string) {
 	}
 }
 
-// clearOutput clears away what a dead run has left in its output folder. It reports whether nothing is left
-// there.
+// clearOutput clears away what a dead run has left in its output folder. It reports whether nothing is left there.
 func (s sweeper) clearOutput(r record) bool {
 	t := target{s.disk, r.output}
 	if r.output == s.output {

@@ -54,8 +54,7 @@ func (p publication) unstage(cause error) error {
 	return fmt.Errorf("%w: %w", errNotExchanged, cause)
 }
 
-// stage builds the new folder and locks it. Other jobs must find it taken as soon as it has the target's
-// name.
+// stage builds the new folder and locks it. Other jobs must find it taken as soon as it has the target's name.
 func (p *publication) stage(staging string) error {
 	if err := p.disk.mkdir(staging); err != nil {
 		return err

@@ -37,8 +37,7 @@ type Options struct {
 type Workspace struct {
 	// Output is where the results are published, an absolute path without links.
 	Output string
-	// Temp is the run's folder of temporary files, an absolute path. Only the user
-	// may enter it.
+	// Temp is the run's folder of temporary files, an absolute path. Only the user may enter it.
 	Temp string
 	// Partial is the run's folder of unpublished results, in Output. Only the user may enter it.
 	Partial string

@@ -159,8 +159,7 @@ func (f *figures) append(b []byte, x float64) []byte {
 	return b
 }
 
-// AppendFloat appends x, which is finite, in as few digits as tell it from its
-// neighbours.
+// AppendFloat appends x, which is finite, in as few digits as tell it from its neighbours.
 func AppendFloat(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'f', -1, 64) }
 
 // Read gives the rows of a file of an output in their order, whatever its format. Lines of JSON that isWanted refuses

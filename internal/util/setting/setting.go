@@ -17,9 +17,8 @@ type Fault struct {
 	args   []any
 }
 
-// Errorf returns a Fault. Format is as in [fmt.Errorf], with one %w at most, and with the
-// names of settings in braces, as in "{threshold} %g: must be above 0". Settings have the
-// names of summary.json.
+// Errorf returns a Fault. Format is as in [fmt.Errorf], with one %w at most, and with the names of settings in braces,
+// as in "{threshold} %g: must be above 0". Settings have the names of summary.json.
 func Errorf(format string, args ...any) error { return &Fault{format, args} }
 
 // Flag returns the flag of the command that sets a setting.
@@ -66,8 +65,7 @@ func faults(err error) iter.Seq[*Fault] {
 	return func(yield func(*Fault) bool) { visit(err, yield) }
 }
 
-// visit calls yield with the outermost faults of an error, and reports whether all of
-// them were wanted.
+// visit calls yield with the outermost faults of an error, and reports whether all of them were wanted.
 func visit(err error, yield func(*Fault) bool) bool {
 	switch wrapper := err.(type) {
 	case *Fault:
