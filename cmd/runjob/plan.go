@@ -80,7 +80,6 @@ const (
 	curveLines   = 10
 )
 
-// printCurve draws the probability that the keys which were chosen find a pair.
 func printCurve(w io.Writer, a *plan.Advice) {
 	if a.Chosen >= 0 && a.Choices[a.Chosen].Bands == 0 {
 		say(w, "\nProbability that a pair is found, by similarity, with %s:\n\n", choiceName(&a.Choices[a.Chosen]))
@@ -330,7 +329,6 @@ func promiseText(a *plan.Advice, c *plan.Choice) string {
 	return text
 }
 
-// savingText says which share of the CPU time for keys and candidates a choice saves.
 func savingText(share float64) string {
 	verb := "saves"
 	if share < 0 {

@@ -245,7 +245,6 @@ func showProgress(line string) {
 	say(os.Stderr, "runjob: %s\n", line)
 }
 
-// tellWaits returns what tells the user that an operation on a bucket waits.
 func tellWaits(of command) func(storage.Wait) {
 	tell := showProgress
 	if l, is := of.(interface{ progress() func(line string) }); is {

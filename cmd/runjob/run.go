@@ -211,7 +211,6 @@ func printChanges(w io.Writer, s *finished.StateSummary, isRebuilt bool) {
 	printUnacknowledged(w, s)
 }
 
-// changed are the outputs whose changes are told, and the names of what changes there.
 var changed = []struct{ output, name string }{
 	{output.Clusters, "cluster"},
 	{output.Mirrors, "mirror group"},

@@ -31,7 +31,6 @@ type settingFlag struct {
 	help   string
 }
 
-// traits say what is special about a flag.
 type traits uint8
 
 const (

@@ -140,7 +140,6 @@ func (c *sketchCommand) lsh() (func(text []byte) (fingerprinted, error), error) 
 	}, err
 }
 
-// comparer returns a function that prints how alike a text and each earlier one are.
 func (c *sketchCommand) comparer(w *bufio.Writer) func(name string, p fingerprinted) error {
 	var names []string
 	var earlier []fingerprinted

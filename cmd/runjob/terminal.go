@@ -153,7 +153,6 @@ func (o *standardOutput) Write(b []byte) (n int, err error) {
 	return n, o.fault
 }
 
-// unread says that nobody reads the standard output any more.
 type unread struct{ error }
 
 func (u unread) Unwrap() error { return u.error }
@@ -188,7 +187,6 @@ const (
 	greenWord = "\x1b[32m%s\x1b[0m"
 )
 
-// printRuns prints two texts as one, in lines that fit a terminal.
 func printRuns(w io.Writer, runs []difference.Run, isColoured bool) {
 	p := runPrinter{w: w, isColoured: isColoured}
 	changes := 0

@@ -147,7 +147,6 @@ func zshCompletion(root *kong.Node) string {
 	return "#compdef runjob\nautoload -U +X bashcompinit && bashcompinit\n" + bashCompletion(root)
 }
 
-// fishCompletion returns a script for fish, with the first sentence of each help.
 func fishCompletion(root *kong.Node) string {
 	var b strings.Builder
 	b.WriteString("# Completion of runjob for fish.\n")

@@ -13,7 +13,6 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// FaultKind says whose fault an error of a task is.
 type FaultKind string
 
 // The kinds of faults.
@@ -29,7 +28,6 @@ type inputError struct{ error }
 
 func (e inputError) Unwrap() error { return e.error }
 
-// NewInputError marks the error as a failure to read the input.
 func NewInputError(err error) error { return inputError{err} }
 
 // Fault is an error of a task as its driver sees it.

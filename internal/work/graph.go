@@ -126,7 +126,6 @@ func windowOf(isFar bool, items int, longest, bytes int64) int {
 	return max(int(min(ReadsAhead, int64(items), bytes/max(longest, 1))), 1)
 }
 
-// loaded is what a step has read of a run file.
 type loaded struct {
 	pieces together
 	// packed holds the records of each kind that was asked for, one section behind the other.

@@ -47,7 +47,6 @@ type Outcome struct {
 
 func (o Outcome) Encode() ([]byte, error) { return json.Marshal(o) }
 
-// DecodeOutcome reads an element that Encode made.
 func DecodeOutcome(element []byte) (o Outcome, err error) {
 	if err = json.Unmarshal(element, &o); err != nil {
 		err = fmt.Errorf("decode outcome: %w", err)

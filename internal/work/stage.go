@@ -54,7 +54,6 @@ const (
 	AnsweringNS   = "answering_ns" // until reads were answered
 )
 
-// RequestsMetric returns the name of the metric that counts requests of a kind.
 func RequestsMetric(kind storage.Kind) string { return "requests_" + kind.String() }
 
 // large is the right to hold more memory than an ordinary task does, because documents are large. One task of the process has

@@ -56,7 +56,6 @@ func (w *TaskContext) Read(buffer int, kind runfile.Kind) ([]byte, error) {
 	return b, err
 }
 
-// Has reports whether the task has a piece of a kind.
 func (w *TaskContext) Has(kind runfile.Kind) bool {
 	return slices.ContainsFunc(w.Pieces, func(piece runfile.Piece) bool { return piece.Kind == kind })
 }

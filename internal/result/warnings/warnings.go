@@ -212,7 +212,6 @@ func withMore(listed []Warning, count int64) []Warning {
 // leastRecords is the least number of records that say something of a field.
 const leastRecords = 10
 
-// ofTexts warns of a field that holds no texts in most records.
 func ofTexts(c *job.Config, t findings.Texts) []Warning {
 	if t.Records < leastRecords || 2*(t.Empty+t.Addresses) <= t.Records {
 		return nil
@@ -309,7 +308,6 @@ func namesByID(c *job.Config) bool {
 	})
 }
 
-// ofProtected warns of a list of protected sites that no page belongs to.
 func ofProtected(c *job.Config, found *findings.Mirrors) []Warning {
 	if c.Protected == "" || !c.HasSites() || found == nil || found.Protected > 0 {
 		return nil
@@ -348,7 +346,6 @@ func templateFlag(c *job.Config) string {
 	return strings.Join(flags, ", ")
 }
 
-// quotedWords is the number of words of a passage that are quoted.
 const quotedWords = 16
 
 // Passage returns the beginning of the longest passage that two texts have in common, on one line. It is empty if they have
@@ -378,7 +375,6 @@ func Passage(c *job.Config, a, b string) string {
 	return strings.Join(words, " ")
 }
 
-// GuardsMet returns the guards of the configuration that do not hold, such as "removes:50".
 func GuardsMet(c *job.Config, found *findings.Findings, table []sources.Row) []string {
 	guards, _ := c.Guards() // Validate has checked them
 	var met []string
@@ -420,20 +416,14 @@ func ofGuards(c *job.Config, found *findings.Findings, table []sources.Row) []Wa
 	return append(all, withMore(listed, int64(len(listed)))...)
 }
 
-// removed returns the sources that lose more than the guard allows, the one that loses most first.
 func removed(guards job.Guards, table []sources.Row) []sources.Row {
-	lost := slices.DeleteFunc(slices.Clone(table), func(row sources.Row) bool {
-		return !isGuarded(guards, row)
-	})
-	slices.SortStableFunc(lost, func(a, b sources.Row) int { return cmp.Compare(b.Removed, a.Removed) })
-	return lost
+	return worst(table, removedOf, func(row sources.Row) bool { return isGuarded(guards, row) })
 }
 
 func isGuarded(guards job.Guards, row sources.Row) bool {
 	return guards.Removes > 0 && isAbove(row.Removed, row.Documents, guards.Removes)
 }
 
-// large returns the clusters that are larger than the guard allows.
 func large(guards job.Guards, found *findings.Findings) []findings.LargeCluster {
 	least, share := guards.Large()
 	var clusters []findings.LargeCluster

@@ -128,7 +128,6 @@ func (b *bucket) removePartial(token string) error {
 	return removeAll(b.storage, b.partial(token))
 }
 
-// bucketJournal says what a run is about to do.
 type bucketJournal struct {
 	// Replaces is the token of the manifest that the new one replaces, empty if there is none.
 	Replaces string `json:"replaces"`
@@ -138,7 +137,7 @@ type bucketJournal struct {
 	Remove []string `json:"remove"`
 }
 
-// parseJournal reads the journal of a run. It refuses names that lead out of the run's folders.
+// parseJournal refuses names that lead out of the run's folders.
 func parseJournal(content []byte) (j bucketJournal, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
@@ -209,7 +208,6 @@ func (b *bucket) copy(token string, m move) error {
 	return b.storage.Copy(storage.Join(b.partial(token), m.From), b.at(m.To))
 }
 
-// removeAsSeen removes files of the folder, each in the generation that was seen.
 func (b *bucket) removeAsSeen(seen map[string]storage.Info, names []string) error {
 	var group errgroup.Group
 	group.SetLimit(requests)

@@ -24,7 +24,6 @@ type disk struct {
 	allow func(operation, path string) error
 }
 
-// ask returns the error that a test wants from an operation.
 func (d disk) ask(operation, path string) error {
 	if d.allow == nil {
 		return nil
@@ -103,7 +102,6 @@ func (d disk) exchange(a, b string) error {
 	})
 }
 
-// remove removes a file or an empty folder. It is no error if there is none.
 func (d disk) remove(path string) error {
 	return d.do("remove", path, func() error { return storage.Local{}.Remove(path) })
 }
@@ -190,7 +188,6 @@ const syncsAtATime = 16
 // other programs as well, in a fraction of the time.
 const manyFiles = 1000
 
-// syncAll waits until files in a folder are on the device.
 func (d disk) syncAll(folder string, paths []string) error {
 	if len(paths) > manyFiles {
 		err := d.do("sync", folder, func() error { return syncDisk(folder) })
@@ -273,7 +270,6 @@ func makeFolder(path string, mode fs.FileMode) (made []string, err error) {
 	return made, err
 }
 
-// isPlaceholder reports whether a path is the link that stands for a foreign folder.
 func isPlaceholder(path, staging string) bool {
 	held, err := os.Readlink(path)
 	return err == nil && held == placeholder(staging, filepath.Base(path))

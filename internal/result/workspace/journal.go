@@ -111,7 +111,6 @@ func (j journal) check() error {
 	return nil
 }
 
-// isPlain reports whether a name is the plain name of a file in a folder, which leads nowhere else.
 func isPlain(name string) bool {
 	return filepath.IsLocal(name) && name == filepath.Base(name) && name != "."
 }
@@ -142,7 +141,7 @@ func (t target) forward(j journal, token string) error {
 	}
 	for _, m := range j.New {
 		if m.To == SuccessName {
-			if err := t.syncFolders(j.names()); err != nil {
+			if err := t.syncFolders(publication{moves: j.New}.names()); err != nil {
 				return err
 			}
 		}
@@ -159,10 +158,6 @@ func (t target) forward(j journal, token string) error {
 	return t.disk.sync(t.path)
 }
 
-// names returns the names of the new files.
-func (j journal) names() []string { return publication{moves: j.New}.names() }
-
-// setAside moves the old results out of the way.
 func (t target) setAside(j journal, token string) error {
 	for _, name := range j.Old {
 		if err := t.renameIfThere(name, below(token, setAsideName, name)); err != nil {
@@ -225,7 +220,6 @@ func IsInterrupted(path string) bool {
 	})
 }
 
-// finishJournal finishes what a dead run had begun, if it had begun anything.
 func (t target) finishJournal(token string) error {
 	if err := t.disk.ask("read", t.journal(token)); err != nil {
 		return fmt.Errorf("finish publishing what an earlier job had begun: %w", err)

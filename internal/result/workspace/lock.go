@@ -68,7 +68,6 @@ func isToken(s string) bool {
 	return regexp.MustCompile("^" + tokenForm + "$").MatchString(s)
 }
 
-// IsPartial reports whether a file belongs to results that are not published yet.
 func IsPartial(path string) bool {
 	return strings.HasPrefix(filepath.Base(filepath.Dir(path)), partialPrefix+runPrefix)
 }
@@ -142,7 +141,6 @@ func (s sweeper) clearTemp(parent string) {
 	}
 }
 
-// clearLock clears away the run of a lock, unless the run is alive.
 func (s sweeper) clearLock(path, token string) {
 	lock, err := storage.Lock(path, os.O_RDWR)
 	if err != nil {

@@ -29,7 +29,6 @@ type Manifest struct {
 	Files []output.File `json:"files"`
 }
 
-// parseManifest reads the manifest of a job. It refuses any other file.
 func parseManifest(content []byte) (m Manifest, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
@@ -87,7 +86,6 @@ func readManifest(content []byte, err error) (Manifest, error) {
 // damagedError says that the manifest is no JSON, so that nothing tells which files a job has written.
 type damagedError struct{ error }
 
-// foreignError says that the output folder holds what no job has written.
 type foreignError struct{ error }
 
 func (e foreignError) Unwrap() error { return e.error }
@@ -108,7 +106,6 @@ type earlier struct {
 	known map[string]bool
 }
 
-// newEarlier returns what is known of results with these names.
 func newEarlier(names []string, whole bool) earlier {
 	known := map[string]bool{}
 	for _, name := range names {

@@ -236,7 +236,6 @@ func (w *Workspace) Publish(files []output.File, summary any) (err error) {
 	return nil
 }
 
-// recover finishes what a dead run has begun in the target, and removes what is left of the run.
 func (t target) recover(token string) error {
 	if err := t.settle(token); err != nil {
 		return err

@@ -106,7 +106,6 @@ func (p *publication) stage(staging string) error {
 	return nil
 }
 
-// placeholder is the content of a link that stands for a foreign folder.
 func placeholder(staging, name string) string {
 	return filepath.Join("..", filepath.Base(staging), name)
 }

@@ -21,7 +21,6 @@ import (
 // SubmissionName is the name of the file that says that the job of a run is in the hands of a cluster.
 const SubmissionName = "job.json"
 
-// submission is the content of that file.
 type submission struct {
 	Token  string `json:"token"`
 	Output string `json:"output"`
@@ -78,7 +77,6 @@ func (w *Workspace) removeBoth(name string) error {
 	return errors.Join(storage.Remove(storage.Join(w.Partial, name)), storage.Remove(storage.Join(w.Temp, name)))
 }
 
-// isHandedOver reports whether the job of the run that owns a folder is in the hands of a cluster.
 func isHandedOver(folder string) (bool, error) {
 	_, err := storage.Stat(storage.Join(folder, SubmissionName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -212,13 +210,11 @@ func (w *Workspace) takeUpTemp(folder string) error {
 // A run that is to be resumed if it dies keeps its folders. It writes a file into each of them, by which the next run of
 // the same recipe finds them. Runs for other output folders leave them alone for a while.
 
-// keptName is the name of that file.
 const keptName = "resume.json"
 
 // longestKept is how long the folders of a dead run wait to be resumed while runs for other output folders come by.
 const longestKept = 7 * 24 * time.Hour
 
-// kept is the content of that file.
 type kept struct {
 	// Recipe identifies all that the run was to do.
 	Recipe string    `json:"recipe"`
@@ -279,7 +275,6 @@ func (w *Workspace) release() error {
 	return nil
 }
 
-// resume takes up a dead run that was kept, if it is of the same recipe.
 func (w *Workspace) resume(token, partial string) (resumed bool, err error) {
 	k, is, err := readKept(partial)
 	if err != nil || !is || w.recipe == "" || k.Output != w.Output {

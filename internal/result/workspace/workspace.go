@@ -19,7 +19,6 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// Options says where a run works.
 type Options struct {
 	// Output is the folder for the results. It is made if it is missing.
 	Output string
@@ -209,7 +208,6 @@ func (w *Workspace) recoverRuns() error {
 	return nil
 }
 
-// checkOutput refuses an output folder with files that may not be replaced.
 func (w *Workspace) checkOutput(shown string, overwrite bool) error {
 	old, err := w.output.earlier()
 	if _, is := errors.AsType[foreignError](err); is {
@@ -237,7 +235,6 @@ func (w *Workspace) checkOutput(shown string, overwrite bool) error {
 	return nil
 }
 
-// runTokens returns the tokens in the names of folders of partial results.
 func runTokens(entries []entry) (tokens []string) {
 	for _, e := range entries {
 		if token, is := strings.CutPrefix(e.name, partialPrefix+runPrefix); is && e.isFolder && isToken(token) {

@@ -67,7 +67,6 @@ func (w *recordWriter) file(of *corpus.File, record []byte) error {
 	return err
 }
 
-// close ends the copy of an input file, and returns its files.
 func (w *recordWriter) close() ([]output.File, error) {
 	if w.records == nil {
 		return w.separated, nil
@@ -79,7 +78,6 @@ func (w *recordWriter) close() ([]output.File, error) {
 	return []output.File{file}, err
 }
 
-// rows writes each record as a row.
 type rows struct{ out *output.Writer }
 
 func (r rows) Write(_ string, record []byte) error { return r.out.Row(withLineFeed(record)) }

@@ -82,7 +82,6 @@ func newResult(outcomes []work.Outcome) (*Result, error) {
 	return r, r.check()
 }
 
-// check compares the numbers of rows with what was counted.
 func (r *Result) check() error {
 	var sites findings.Mirrors
 	if r.Mirrors != nil {
@@ -136,7 +135,6 @@ func (r *Result) write(temp string) error {
 	return nil
 }
 
-// ReadResult returns the result of the pipeline whose folder is temp. Finish wrote it.
 func ReadResult(temp string) (result Result, err error) {
 	b, err := storage.ReadFile(resultPath(temp))
 	if err == nil {

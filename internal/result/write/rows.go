@@ -148,7 +148,6 @@ func until[T any](stopped func() error, pass func(row func(T) error) error) func
 	}
 }
 
-// Rejects writes rejects that are known already.
 func (f Files) Rejects(rejects []output.Reject) (output.File, error) {
 	return writeRows(f, f.Name(output.Rejects, 0, 1), output.Names{HaveURLs: f.HaveURLs}, each(rejects))
 }
@@ -225,7 +224,6 @@ func writeRows[T output.Row](f Files, file output.File, names output.Names, writ
 	return finish(rows, err, write)
 }
 
-// finish writes the rows of a file, unless an error says that it cannot be made.
 func finish[T output.Row](rows *output.Rows[T], err error, write func(row func(T) error) error) (output.File, error) {
 	if err != nil {
 		return output.File{}, err
@@ -265,10 +263,8 @@ func eachSplit(t work.Task, splits int, m *work.Memory, visit func(*work.TaskCon
 	return nil
 }
 
-// rowsPerShard is the number of rows of a file of changes.
 const rowsPerShard = 100_000
 
-// WriteChanges writes what has changed since the last run of a scheduled job.
 func WriteChanges(f Files, changes []output.Change) (files []output.File, err error) {
 	shards := max((len(changes)+rowsPerShard-1)/rowsPerShard, 1)
 	for shard := range shards {

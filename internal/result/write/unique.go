@@ -357,7 +357,6 @@ func (s *staying) annotation(file int, position int64) (corpus.Annotation, error
 	return corpus.Annotation{Cluster: a.Cluster, Size: int64(a.Size), Kept: a.Kept, KeptID: a.KeptID, HasIntegers: s.hasIntegers}, nil
 }
 
-// cuts returns what is cut from the document at a position of the file of that number, in the current split.
 func (s *staying) cuts(file int, position int64) []corpus.Cut {
 	ref, _ := docref.New(file, position) // a position of that number is no document
 	return s.trims[ref]

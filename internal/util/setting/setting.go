@@ -21,7 +21,6 @@ type Fault struct {
 // as in "{threshold} %g: must be above 0". Settings have the names of summary.json.
 func Errorf(format string, args ...any) error { return &Fault{format, args} }
 
-// Flag returns the flag of the command that sets a setting.
 func Flag(name string) string { return "--" + strings.ReplaceAll(name, "_", "-") }
 
 // Error returns the message with the settings by their own names.
@@ -60,7 +59,6 @@ func Text(err error, call func(setting string) string) string {
 	return text
 }
 
-// faults yields the outermost faults of an error, in the order of its message.
 func faults(err error) iter.Seq[*Fault] {
 	return func(yield func(*Fault) bool) { visit(err, yield) }
 }
