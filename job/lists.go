@@ -42,16 +42,20 @@ func (c *Config) ReadStopWords() (string, error) {
 // ReadRanking returns the list of preferred sources as it is in its file, and an empty list if no file is named. A
 // list without a source is an error.
 func (c *Config) ReadRanking() (string, error) {
-	path := c.Keep.Ranking()
+	return readList("keep", string(c.Keep), c.Keep.Ranking(), preference.CheckRanks)
+}
+
+// readList returns the list in the file of a setting, and an empty list if no file is named.
+func readList(name, value, path string, check func(list string) error) (string, error) {
 	if path == "" {
 		return "", nil
 	}
 	list, err := corpus.ReadList(path)
 	if err == nil {
-		err = preference.CheckRanks(list)
+		err = check(list)
 	}
 	if err != nil {
-		return "", setting.Errorf("{keep} %s: %w", c.Keep, err)
+		return "", setting.Errorf("{"+name+"} %s: %w", value, err)
 	}
 	return list, nil
 }
@@ -120,16 +124,8 @@ func (c *Config) ReadSiteLists() (lists documents.SiteLists, err error) {
 		{"protected", c.Protected, &lists.Protected, mirrors.CheckProtected},
 		{"allow", c.Allow, &lists.Allowed, func(list string) error { return mirrors.CheckAllowed(list, lists.Protected) }},
 	} {
-		if one.path == "" {
-			continue
-		}
-		list, err := corpus.ReadList(one.path)
-		if err == nil {
-			*one.to = list
-			err = one.check(list)
-		}
-		if err != nil {
-			return lists, setting.Errorf("{"+one.setting+"} %s: %w", one.path, err)
+		if *one.to, err = readList(one.setting, one.path, one.path, one.check); err != nil {
+			return lists, err
 		}
 	}
 	return lists, nil

@@ -328,10 +328,9 @@ func (c *Config) checkSimHash(check checker) {
 
 // OutputNames returns the names that [Config.Emit] may have, without the usual output.
 func OutputNames() []string {
-	return append([]string{
-		output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed,
-		output.Sketches, output.Trimmed, output.Passages,
-	}, siteOutputs...)
+	return slices.DeleteFunc(output.All(), func(name string) bool {
+		return name == output.Rejects || name == output.Changes // which are not chosen
+	})
 }
 
 // noOutputs says what to use instead of names that may be taken for outputs.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,10 +51,7 @@ func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 func (c *reportCommand) path() string {
-	if c.Output != "" {
-		return c.Output
-	}
-	return storage.Join(c.Folder, workspace.ReportName)
+	return cmp.Or(c.Output, storage.Join(c.Folder, workspace.ReportName))
 }
 
 func (c *reportCommand) page(ctx context.Context) ([]byte, error) {

@@ -200,9 +200,9 @@ func printRuns(w io.Writer, runs []difference.Run, isColoured bool) {
 		if run.Moved {
 			p.words(plainWord, "", []string{"(moved:)"}, "")
 		}
-		p.words(plainWord, "", shortened(run.Both, shownBoth), "")
-		p.words(redWord, "[-", shortened(run.A, shownOne), "-]")
-		p.words(greenWord, "{+", shortened(run.B, shownOne), "+}")
+		p.words(plainWord, "", shortened(difference.Words(run.Both), shownBoth), "")
+		p.words(redWord, "[-", shortened(difference.Words(run.A), shownOne), "-]")
+		p.words(greenWord, "{+", shortened(difference.Words(run.B), shownOne), "+}")
 	}
 	say(w, "\n")
 	if changes > shownRuns {
@@ -210,8 +210,8 @@ func printRuns(w io.Writer, runs []difference.Run, isColoured bool) {
 	}
 }
 
-func shortened(text string, most int) []string {
-	words := difference.Words(text)
+// shortened leaves out the middle of words if there are half as many again as most, or more.
+func shortened(words []string, most int) []string {
 	if len(words) <= most+most/2 {
 		return words
 	}

@@ -2,6 +2,7 @@ package work
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
@@ -110,18 +111,6 @@ func FaultOf(err error) (fault Fault, found bool) {
 }
 
 func parseFault(text string) (fault Fault, is bool) {
-	var kind string
-	for _, part := range []*string{&kind, &fault.Errno, &fault.Path, &fault.Text} {
-		rest, found := strings.CutPrefix(text, " ")
-		quoted, err := strconv.QuotedPrefix(rest)
-		if !found || err != nil {
-			return Fault{}, false
-		}
-		if *part, err = strconv.Unquote(quoted); err != nil {
-			return Fault{}, false
-		}
-		text = rest[len(quoted):]
-	}
-	fault.Kind = FaultKind(kind)
-	return fault, true
+	_, err := fmt.Sscanf(text, " %q %q %q %q", &fault.Kind, &fault.Errno, &fault.Path, &fault.Text)
+	return fault, err == nil
 }
