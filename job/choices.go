@@ -20,14 +20,12 @@ import (
 	"mirrorbeam.dev/lshbands"
 )
 
-// UsualRecall is the recall of MinHash keys at the threshold unless another one is asked
-// for.
+// UsualRecall is the recall of MinHash keys at the threshold unless another one is asked for.
 const UsualRecall = 0.99
 
 // Method returns the method that brings documents together. It never returns [methods.Auto].
 func (c *Config) Method() methods.Name { return methods.Choose(c.wish()) }
 
-// wish returns what decides on the method.
 func (c *Config) wish() methods.Wish {
 	return methods.Wish{
 		Similarity: c.Similarity,
@@ -133,7 +131,6 @@ func (c *Config) TellsRemoved() bool {
 	})
 }
 
-// distinct returns the names without repeats, in the order of their first occurrence.
 func distinct(names []string) []string {
 	var all []string
 	for _, name := range names {
@@ -231,7 +228,6 @@ func UsualTemp(output string) string {
 	return clean + ending
 }
 
-// checkCommon checks the settings of a job that leaves common shingles out.
 func (c *Config) checkCommon(check checker) {
 	law, err := common.ParseLaw(c.Common)
 	if err != nil {

@@ -55,8 +55,7 @@ type Measure struct {
 	// FeatureWeight, if above 0, has features next to texts, and not instead of them: each counts for this number of
 	// shingles.
 	FeatureWeight int `json:"feature_weight,omitempty" affects:"sketches"`
-	// MaxDocument is the length of the longest text, in bytes, below 4 GiB. Longer
-	// ones are rejects.
+	// MaxDocument is the length of the longest text, in bytes, below 4 GiB. Longer ones are rejects.
 	MaxDocument ByteSize `json:"max_document" affects:"sketches" pipelines:"true"`
 	// MaxExpanded is how many bytes all compressed files together may expand to; 0: no limit. More make the job fail.
 	MaxExpanded ByteSize `json:"max_expanded,omitempty" affects:"outputs"`
@@ -88,8 +87,7 @@ type Measure struct {
 	MinShingles int `json:"min_shingles,omitempty" affects:"sketches" pipelines:"true"`
 	// Seed is the key of all hashes.
 	Seed Seed `json:"seed" affects:"sketches" pipelines:"true"`
-	// Threshold is the least Jaccard similarity of two near-duplicates, above 0 and at
-	// most 1.
+	// Threshold is the least Jaccard similarity of two near-duplicates, above 0 and at most 1.
 	Threshold float64 `json:"threshold" affects:"results" pipelines:"true"`
 	// Keys is the method that brings possibly similar documents together.
 	Keys methods.Name `json:"keys" affects:"results" pipelines:"true"`
@@ -155,8 +153,7 @@ type Config struct {
 	// replace the results of an earlier job.
 	Output    string `json:"output" affects:"nothing"`
 	Overwrite bool   `json:"overwrite" affects:"nothing"`
-	// Emit names the outputs to write. The list {"auto"} stands for clusters, or for
-	// pairs with containment.
+	// Emit names the outputs to write. The list {"auto"} stands for clusters, or for pairs with containment.
 	Emit         []string      `json:"emit" affects:"outputs"`
 	OutputFormat output.Format `json:"output_format" affects:"results"`
 	// Layout says which names the files get that have records of the input.

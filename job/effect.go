@@ -62,7 +62,6 @@ var effects = []effect{
 	},
 }
 
-// checkEffects refuses settings that were given and have no effect, whatever the input is.
 func (c *Config) checkEffects(check checker) {
 	for _, e := range effects {
 		isVoid := e.isVoid != nil && e.isVoid(c)

@@ -44,24 +44,12 @@ type Lists struct {
 	Ignored string
 }
 
-// in returns a configuration with the lists instead of their names.
 func (l Lists) in(c Config) Config {
 	c.StopWords, c.Ignore = l.StopWords, nil
 	if l.Ignored != "" {
 		c.Ignore = []string{l.Ignored}
 	}
 	return c
-}
-
-// SketchHash identifies the settings that change what is kept of a document. Sketches of equal hash can be compared,
-// and can replace each other. The configuration must be valid.
-func (c *Config) SketchHash(lists Lists) string {
-	choices := lists.in(*c)
-	choices.Bits = c.SimHashBits()
-	if !c.makesSketches() {
-		choices.SketchSize = 0
-	}
-	return choices.hash(Sketches)
 }
 
 // ResultHash identifies the settings that change clusters and pairs: two runs of equal hash over one corpus write the

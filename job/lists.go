@@ -42,16 +42,20 @@ func (c *Config) ReadStopWords() (string, error) {
 // ReadRanking returns the list of preferred sources as it is in its file, and an empty list if no file is named. A
 // list without a source is an error.
 func (c *Config) ReadRanking() (string, error) {
-	path := c.Keep.Ranking()
+	return readList("keep", string(c.Keep), c.Keep.Ranking(), preference.CheckRanks)
+}
+
+// readList returns the list in the file of a setting, and an empty list if no file is named.
+func readList(name, value, path string, check func(list string) error) (string, error) {
 	if path == "" {
 		return "", nil
 	}
 	list, err := corpus.ReadList(path)
 	if err == nil {
-		err = preference.CheckRanks(list)
+		err = check(list)
 	}
 	if err != nil {
-		return "", setting.Errorf("{keep} %s: %w", c.Keep, err)
+		return "", setting.Errorf("{"+name+"} %s: %w", value, err)
 	}
 	return list, nil
 }
@@ -82,10 +86,8 @@ var siteOutputs = []string{output.Mirrors, output.Sites, output.Suspects}
 // IsAboutSites reports whether an output, by its name, is about sites.
 func IsAboutSites(name string) bool { return slices.Contains(siteOutputs, name) }
 
-// HasSites reports whether an output is about sites.
 func (c *Config) HasSites() bool { return slices.ContainsFunc(c.Emit, IsAboutSites) }
 
-// Limits returns what makes two sites mirrors.
 func (m *Mirroring) Limits() mirrors.Limits {
 	return mirrors.Limits{Score: m.MirrorThreshold, Pages: m.MirrorPages, Sites: m.MirrorSites}
 }
@@ -122,16 +124,8 @@ func (c *Config) ReadSiteLists() (lists documents.SiteLists, err error) {
 		{"protected", c.Protected, &lists.Protected, mirrors.CheckProtected},
 		{"allow", c.Allow, &lists.Allowed, func(list string) error { return mirrors.CheckAllowed(list, lists.Protected) }},
 	} {
-		if one.path == "" {
-			continue
-		}
-		list, err := corpus.ReadList(one.path)
-		if err == nil {
-			*one.to = list
-			err = one.check(list)
-		}
-		if err != nil {
-			return lists, setting.Errorf("{"+one.setting+"} %s: %w", one.path, err)
+		if *one.to, err = readList(one.setting, one.path, one.path, one.check); err != nil {
+			return lists, err
 		}
 	}
 	return lists, nil
@@ -144,16 +138,10 @@ func (c *Config) checkMirroring(check checker) {
 	}
 	check(c.URLField != "", "{url_field}: must not be empty")
 	check(c.DateField != "", "{date_field}: must not be empty")
-	if err := c.Site.Check(); err != nil {
-		check(false, "{site} %s: %w", c.Site, err)
-	}
-	if err := c.Limits().CheckScore(); err != nil {
-		check(false, "{mirror_threshold} %g: %w", c.MirrorThreshold, err)
-	}
+	check.err(c.Site.Check(), "{site} %s", c.Site)
+	check.err(c.Limits().CheckScore(), "{mirror_threshold} %g", c.MirrorThreshold)
 	check(c.MirrorPages >= 1, "{mirror_pages} %d: must be 1 or more", c.MirrorPages)
-	if err := c.Limits().CheckSites(); err != nil {
-		check(false, "{mirror_sites} %d: %w", c.MirrorSites, err)
-	}
+	check.err(c.Limits().CheckSites(), "{mirror_sites} %d", c.MirrorSites)
 	check(c.Scorer().HasClusters,
 		"{emit} mirrors, sites and suspects are about pages that are near-duplicates, "+
 			"not about {similarity} containment")

@@ -26,28 +26,36 @@ import (
 // [setting.Errorf].
 type checker func(ok bool, format string, args ...any)
 
+// err adds the message with an error behind it, unless that is nil. Without a message it adds the error.
+func (check checker) err(err error, format string, args ...any) {
+	if format != "" {
+		format += ": "
+	}
+	check(err == nil, format+"%w", append(args, err)...)
+}
+
 // Validate reports every fault of the configuration at once. Each fault is a message that names settings;
 // [setting.Text] turns them into the names that the reader knows.
 func (c *Config) Validate() error {
 	var faults []error
-	check := func(ok bool, format string, args ...any) {
+	check := checker(func(ok bool, format string, args ...any) {
 		if !ok {
 			faults = append(faults, setting.Errorf(format, args...))
 		}
-	}
+	})
 	for _, name := range c.Given {
 		check(defaults()[name].IsValid(), "there is no setting %q to be given", name)
 	}
-	if _, err := PresetNamed(c.Preset); err != nil && c.Preset != "" {
-		faults = append(faults, err)
+	if c.Preset != "" {
+		_, err := PresetNamed(c.Preset)
+		check.err(err, "")
 	}
 	c.checkInput(check)
 	c.checkEffects(check)
 	c.checkMeasure(check)
 	c.checkSimilarity(check)
-	if _, err := c.auditSample(); err != nil {
-		faults = append(faults, err)
-	}
+	_, err := c.auditSample()
+	check.err(err, "")
 	percent := ""
 	if c.Threshold >= 10 && c.Threshold <= 100 {
 		percent = fmt.Sprintf("; %g %% is %g", c.Threshold, c.Threshold/100)
@@ -59,9 +67,7 @@ func (c *Config) Validate() error {
 	check(c.Rows >= 0 && c.Rows <= 64, "{rows} %d: must be from 0 to 64", c.Rows)
 	check(slices.Contains(methods.Verifications, c.Verify),
 		"{verify} %s: must be exact, sketch or none", c.Verify)
-	if err := c.CheckSketchSize(); err != nil {
-		faults = append(faults, err)
-	}
+	check.err(c.CheckSketchSize(), "")
 	check(c.SketchSize == 0 || c.makesSketches(),
 		"{sketch_size} %d: is for {verify} sketch or none, and for {emit} sketches", c.SketchSize)
 	c.checkOutput(check)
@@ -81,9 +87,8 @@ func (c *Config) Validate() error {
 		"{storage_timeout} %v: must be at least %v, or 0 for 2m", c.StorageTimeout, LeastStorageTimeout)
 	check(c.Lanes >= 0 && c.Lanes <= 1024, "{lanes} %d: must be from 0 to 1024", c.Lanes)
 	if len(faults) == 0 {
-		if _, err := c.Scheme(); err != nil {
-			faults = append(faults, err)
-		}
+		_, err := c.Scheme()
+		check.err(err, "")
 	}
 	return errors.Join(faults...)
 }
@@ -110,20 +115,14 @@ func (c *Config) checkInput(check checker) {
 	check(c.Output != "", "{output}: give a folder")
 	c.checkFolder(check)
 	for _, folder := range []struct{ setting, path string }{{"output", c.Output}, {"temp", c.Temp}} {
-		if err := CheckPlace(folder.setting, folder.path); err != nil {
-			check(false, "%w", err)
-		}
+		check.err(CheckPlace(folder.setting, folder.path), "")
 	}
 	for name, patterns := range map[string][]string{"include": c.Include, "exclude": c.Exclude} {
 		for _, pattern := range patterns {
-			if err := corpus.CheckPattern(pattern); err != nil {
-				check(false, "{"+name+"} %q: %w", pattern, err)
-			}
+			check.err(corpus.CheckPattern(pattern), "{"+name+"} %q", pattern)
 		}
 	}
-	if err := CheckFormat(c.Format); err != nil {
-		check(false, "%w", err)
-	}
+	check.err(CheckFormat(c.Format), "")
 	for _, mark := range []struct {
 		setting, value string
 		parse          func(string) (byte, error)
@@ -132,9 +131,8 @@ func (c *Config) checkInput(check checker) {
 		{"quote", c.Quote, corpus.ParseQuote},
 		{"escape", c.Escape, corpus.ParseMark},
 	} {
-		if _, err := mark.parse(mark.value); err != nil {
-			check(false, "{"+mark.setting+"} %s: %w", mark.value, err)
-		}
+		_, err := mark.parse(mark.value)
+		check.err(err, "{"+mark.setting+"} %s", mark.value)
 	}
 	check(c.SkipLines >= 0 && c.SkipLines <= mostSkipLines, "{skip_lines} %d: must be from 0 to %d", c.SkipLines,
 		mostSkipLines)
@@ -200,9 +198,7 @@ func (c *Config) checkMeasure(check checker) {
 	check(c.Shingle >= 1 && c.Shingle <= 64, "{shingle} %d: must be from 1 to 64", c.Shingle)
 	check(c.MinShingles >= 0 && c.MinShingles <= mostMinShingles, "{min_shingles} %d: must be from 0 to %d",
 		c.MinShingles, mostMinShingles)
-	if err := c.Tokens.Check(); err != nil {
-		check(false, "{tokens} %s: %w", c.Tokens, err)
-	}
+	check.err(c.Tokens.Check(), "{tokens} %s", c.Tokens)
 	check(c.FeatureWeight >= 0 && c.FeatureWeight <= mostFeatureWeight, "{feature_weight} %d: must be from 0 to %d",
 		c.FeatureWeight, mostFeatureWeight)
 	check(c.FeatureWeight <= 0 || c.Features != "", "{feature_weight} %d: is for {features}, which names their field",
@@ -332,28 +328,25 @@ func (c *Config) checkSimHash(check checker) {
 
 // OutputNames returns the names that [Config.Emit] may have, without the usual output.
 func OutputNames() []string {
-	return append([]string{
-		output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed,
-		output.Sketches, output.Trimmed, output.Passages,
-	}, siteOutputs...)
+	return slices.DeleteFunc(output.All(), func(name string) bool {
+		return name == output.Rejects || name == output.Changes // which are not chosen
+	})
+}
+
+// noOutputs says what to use instead of names that may be taken for outputs.
+var noOutputs = map[string]string{
+	"report": "the page is no output of a job: give --report, or run 'runjob report' on the results",
+	"boilerplate": "is not an output any more: passages has each passage that occurs earlier, and where it occurs " +
+		"first",
+	"index": "is not an output any more: give a {state}, and search it with 'runjob query --state'",
 }
 
 func (c *Config) checkOutput(check checker) {
 	check(len(c.Emit) > 0, "{emit}: name at least one output")
 	for _, name := range c.Outputs() {
-		switch name {
-		case "report":
-			check(false,
-				"{emit} report: the page is no output of a job: give --report, or run 'runjob report' on the results")
-			continue
-		case "boilerplate":
-			check(false, "{emit} boilerplate: is not an output any more: passages has each passage that occurs earlier, and where it occurs first")
-			continue
-		case "index":
-			check(false, "{emit} index: is not an output any more: give a {state}, and search it with 'runjob query --state'")
-			continue
-		}
-		check(slices.Contains(OutputNames(), name),
+		instead := noOutputs[name]
+		check(instead == "", "{emit} %s: "+instead, name)
+		check(instead != "" || slices.Contains(OutputNames(), name),
 			"{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, trimmed, "+
 				"passages, mirrors, sites or suspects", name)
 	}
@@ -371,9 +364,7 @@ func (c *Config) checkOutput(check checker) {
 	check(c.Layout == output.Shards || c.Layout == output.Tree, "{layout} %s: must be shards or tree", c.Layout)
 	check(c.Layout != output.Tree || c.EmitsCopies(),
 		"{layout} tree: is for {emit} unique, annotated and trimmed: name one of them")
-	if err := c.Keep.Check(); err != nil {
-		check(false, "{keep} %s: %w", c.Keep, err)
-	}
+	check.err(c.Keep.Check(), "{keep} %s", c.Keep)
 	check(slices.Contains(keep.Splits, c.Split), "{split} %s: must be component or star", c.Split)
 	c.checkDrop(check)
 }
@@ -461,12 +452,11 @@ func (c *Config) Guards() (g Guards, err error) {
 
 func (c *Config) checkGuards(check checker) {
 	_, err := c.Guards()
-	check(err == nil, "%w", err)
+	check.err(err, "")
 	check(len(c.Guard) == 0 || c.Scorer().HasClusters,
 		"{guard}: is about clusters, which {similarity} containment has none of")
 }
 
-// checkRefusals refuses the settings that the method of the job cannot heed.
 func (c *Config) checkRefusals(check checker) {
 	usual := Default()
 	all := []Affects{Sketches, Results, Outputs, Nothing}
@@ -550,27 +540,17 @@ func (c *Config) checkFailOn(check checker) {
 	}
 }
 
-// checkState checks the settings of scheduled runs.
 func (c *Config) checkState(check checker) {
 	c.checkFailOn(check)
 	if c.State == "" {
-		for _, only := range []struct {
-			setting string
-			isGiven bool
-		}{
-			{"add", c.Add},
-			{"rebuild", c.Rebuild},
-			{"republish", c.Republish},
-			{"allow_removal", c.AllowRemoval},
-			{"allow_older_state", c.AllowOlderState},
-		} {
-			check(!only.isGiven, "{"+only.setting+"} is about a {state}: give one, or leave it out")
+		about := []string{"add", "rebuild", "republish", "allow_removal", "allow_older_state"}
+		for _, s := range SettingsOf(c) {
+			check(s.IsDefault() || !slices.Contains(about, s.Name),
+				"{"+s.Name+"} is about a {state}: give one, or leave it out")
 		}
 		return
 	}
-	if err := CheckPlace("state", c.State); err != nil {
-		check(false, "%w", err)
-	}
+	check.err(CheckPlace("state", c.State), "")
 	for _, other := range []struct{ setting, folder string }{{"output", c.Output}, {"temp", c.TempFolder()}} {
 		check(!storage.Contains(c.State, other.folder),
 			"{"+other.setting+"} %s: is in the folder of {state}, which is for the state alone: name one outside of it",

@@ -85,10 +85,8 @@ func (s Span) String() string {
 	return text
 }
 
-// MarshalText writes the span.
 func (s Span) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads a number with a unit.
 func (s *Span) UnmarshalText(text []byte) error {
 	span, err := time.ParseDuration(string(text))
 	if err != nil || span < 0 {
@@ -127,10 +125,8 @@ func (s *Seed) UnmarshalText(text []byte) error {
 // String returns the number in digits.
 func (s Seed) String() string { return strconv.FormatUint(s.Number, 10) }
 
-// MarshalText writes the number.
 func (s Seed) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// MarshalJSON writes the number.
 func (s Seed) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalJSON reads a number, or a string with the text.

@@ -17,6 +17,7 @@ import (
 	"mirrorbeam.dev/internal/result/write"
 	"mirrorbeam.dev/internal/schema/findings"
 	"mirrorbeam.dev/internal/schema/output"
+	_ "mirrorbeam.dev/internal/work/worktest" // rehearses failures
 	"mirrorbeam.dev/job"
 )
 

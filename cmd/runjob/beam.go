@@ -76,9 +76,8 @@ func runnerNamed(name string) (runner, bool) {
 
 type beamFlag struct{ name, value string }
 
-// cutBeamFlags separates our arguments from the flags of Beam. It knows the flags that some runner takes or
-// that are refused for a reason. Flags of Beam have underscores where ours have hyphens. So no flag has two
-// meanings.
+// cutBeamFlags separates our arguments from the flags of Beam. It knows the flags that some runner takes or that are
+// refused for a reason. Flags of Beam have underscores where ours have hyphens. So no flag has two meanings.
 func cutBeamFlags(args []string) (ours []string, beams []beamFlag, err error) {
 	known := map[string]bool{runnerFlag: true}
 	for name := range refusals() {
@@ -112,14 +111,12 @@ func cutBeamFlags(args []string) (ours []string, beams []beamFlag, err error) {
 	return ours, beams, nil
 }
 
-// isSwitch reports whether a flag of Beam needs no value.
 func isSwitch(name string) bool {
 	boolean, ok := flag.Lookup(name).Value.(interface{ IsBoolFlag() bool })
 	return ok && boolean.IsBoolFlag()
 }
 
-// setBeamFlags hands flags to Beam if the command runs a job and the runner uses them. It reports all faults
-// at once.
+// setBeamFlags hands flags to Beam if the command runs a job and the runner uses them. It reports all faults at once.
 func setBeamFlags(command string, beams []beamFlag) error {
 	chosen, err := chosenRunner(beams)
 	if err != nil {
@@ -163,12 +160,10 @@ func chosenRunner(beams []beamFlag) (runner, error) {
 	return chosen, nil
 }
 
-// runsJob reports whether a command runs a job, and so takes flags of Beam.
 func runsJob(command string) bool {
 	return command == "run" || command == "mirrors" || command == "demo"
 }
 
-// refuse returns the reason why a flag of Beam is refused. It returns nil if the flag is accepted.
 func (r runner) refuse(command, name string) error {
 	switch reason, refused := refusals()[name]; {
 	case refused:

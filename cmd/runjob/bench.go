@@ -107,7 +107,6 @@ func textSteps(texts [][]byte, fingerprints [][]uint32) ([]benchStep, error) {
 	}, nil
 }
 
-// pairSteps compare all pairs of fingerprints.
 func (c *benchCommand) pairSteps(fingerprints [][]uint32) []benchStep {
 	all := asmkernels.NewFingerprints[uint32](fingerprintHashes, asmkernels.AsSets)
 	for _, fingerprint := range fingerprints {

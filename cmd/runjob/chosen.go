@@ -15,7 +15,6 @@ import (
 
 	"mirrorbeam.dev/internal/inspect/plan"
 	"mirrorbeam.dev/internal/storage"
-	"mirrorbeam.dev/internal/util/setting"
 	"mirrorbeam.dev/job"
 )
 
@@ -55,7 +54,6 @@ type chooser struct {
 // Validate does nothing: the file is known when the flags are.
 func (c *chooser) Validate(*kong.Application) error { return nil }
 
-// Resolve returns the value of a flag, or nil.
 func (c *chooser) Resolve(parsed *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	name := settingName(flag.Name)
 	if parsed.Selected() == nil || findFlag(parsed, configFlag) == nil || !isSettingFlag(name) && name != configFlag {
@@ -170,22 +168,12 @@ func checkSettingName(name string) error {
 // sourceFault is a fault of a file of settings, or of the environment. The parser puts the name of some flag in front.
 type sourceFault struct{ error }
 
-// explain adds to the fault of a value where the value comes from, if it is not on the command line.
-func (c *chooser) explain(err error) error {
+// placed adds to each fault of settings, which begins with the name or the flag of one, where its value comes from, if
+// it is not on the command line.
+func (c *chooser) placed(err error) error {
 	if fault, found := errors.AsType[sourceFault](err); found {
 		return fault.error
 	}
-	for name, from := range c.origins {
-		if strings.HasPrefix(err.Error(), setting.Flag(name)+":") {
-			return fmt.Errorf("%w (from %s)", err, from)
-		}
-	}
-	return err
-}
-
-// placed adds to each fault of settings, which begins with the name of one, where its value comes from, if it is not on
-// the command line.
-func (c *chooser) placed(err error) error {
 	if joined, is := err.(interface{ Unwrap() []error }); is {
 		var faults []error
 		for _, fault := range joined.Unwrap() {
@@ -197,7 +185,8 @@ func (c *chooser) placed(err error) error {
 		return nil
 	}
 	words := strings.FieldsFunc(err.Error(), func(r rune) bool { return r == ' ' || r == ':' })
-	if from, found := c.origins[strings.Join(words[:min(len(words), 1)], "")]; found {
+	name := settingName(strings.TrimPrefix(strings.Join(words[:min(len(words), 1)], ""), "--"))
+	if from, found := c.origins[name]; found {
 		return fmt.Errorf("%w (from %s)", err, from)
 	}
 	return err

@@ -51,20 +51,21 @@ func commandTables(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths, nodes := shownCommands(parser.Model.Node, "")
-	mirrors := nodes[slices.Index(paths, "mirrors")].Flags
+	nodes := shownCommands(parser.Model.Node)
+	isMirrors := func(node *kong.Node) bool { return node.Path() == "mirrors" }
+	mirrors := nodes[slices.IndexFunc(nodes, isMirrors)].Flags
 	commands, flags, known := "", "", map[string]bool{}
-	for i, node := range nodes {
+	for _, node := range nodes {
 		if len(node.Children) > 0 {
 			continue
 		}
-		usage := paths[i]
+		usage := node.Path()
 		for _, argument := range node.Positional {
 			usage += " " + argument.Summary()
 		}
 		commands += fmt.Sprintf("| `%s` | %s |\n", usage, shortHelp(node.Help))
 		if rows := flagRows(node, known, mirrors); rows != "" {
-			flags += fmt.Sprintf("\n## %s\n\n| flag | default | what it does |\n|---|---|---|\n%s", paths[i], rows)
+			flags += fmt.Sprintf("\n## %s\n\n| flag | default | what it does |\n|---|---|---|\n%s", node.Path(), rows)
 		}
 	}
 	return "| command | what it does |\n|---|---|\n" + commands + flags

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
-	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -21,7 +20,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	"mirrorbeam.dev/internal/failure"
-	"mirrorbeam.dev/internal/inspect/difference"
+	"mirrorbeam.dev/internal/inspect/explain"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/storage"
@@ -80,7 +79,7 @@ func (c *demoCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := (&tour{results: folder}).show(ctx, out); err != nil {
+	if err := showSamples(ctx, out, folder); err != nil {
 		return err
 	}
 	say(out, `
@@ -175,81 +174,55 @@ func isDocument(name string) bool {
 	return filepath.Ext(name) == ".md"
 }
 
-// tour shows samples of the results of a job: the largest clusters, a pair that is similar but not identical
-// with its difference, and the documents that would be removed.
-type tour struct {
-	results  *finished.Folder
-	clusters map[string][]output.Member // by the name of the cluster
-}
-
-func (t *tour) show(ctx context.Context, w io.Writer) error {
-	t.clusters = map[string][]output.Member{}
-	for member, err := range t.results.Members(ctx) {
-		if err != nil {
-			return err
-		}
-		t.clusters[member.Cluster] = append(t.clusters[member.Cluster], member)
-	}
-	if len(t.clusters) == 0 {
-		return nil
-	}
-	t.largest(w)
-	if err := t.nearPair(ctx, w); err != nil {
+// showSamples shows the largest clusters, a pair that is similar but not identical with its difference, and some of the
+// documents that would be removed.
+func showSamples(ctx context.Context, w io.Writer, results *finished.Folder) error {
+	list, err := explain.ListClusters(ctx, results, explain.Page{Order: explain.BySize, Limit: 5})
+	if err != nil || list.Of == 0 {
 		return err
 	}
-	return t.removed(w)
-}
-
-func (t *tour) largest(w io.Writer) {
-	names := slices.SortedFunc(maps.Keys(t.clusters), func(a, b string) int {
-		return cmp.Or(cmp.Compare(t.clusters[b][0].Size, t.clusters[a][0].Size), cmp.Compare(a, b))
-	})
 	say(w, "\nThe largest clusters, each by its first document:\n")
-	for _, name := range names[:min(5, len(names))] {
-		kept := 0
-		for _, row := range t.clusters[name] {
-			if row.Kept {
-				kept++
-			}
-		}
-		say(w, "%6d documents, %d kept   %s\n", t.clusters[name][0].Size, kept, name)
+	list.Of = int64(len(list.Clusters)) // the demo has no flag for the others
+	printClusters(w, list)
+	if err := showNearPair(ctx, w, results); err != nil {
+		return err
 	}
+	return showRemoved(ctx, w, results)
 }
 
-func (t *tour) nearPair(ctx context.Context, w io.Writer) error {
-	var a, b string
-	jaccard, distance := 0.0, math.Inf(1)
-	for pair, err := range t.results.Pairs(ctx) {
+func showNearPair(ctx context.Context, w io.Writer, results *finished.Folder) error {
+	var near example
+	distance := math.Inf(1)
+	for pair, err := range results.Pairs(ctx) {
 		if err != nil {
 			return err
 		}
 		if d := math.Abs(pair.Jaccard - 0.85); !pair.Identical && d < distance {
-			a, b, jaccard, distance = string(pair.A), string(pair.B), pair.Jaccard, d
+			near, distance = example{A: pair.A, B: pair.B, Similarity: &pair.Jaccard}, d
 		}
 	}
-	if math.IsInf(distance, 1) {
+	if near.Similarity == nil {
 		return nil
 	}
-	texts, err := t.results.Texts(ctx, []string{a, b})
+	texts, err := results.Texts(ctx, []string{near.A, near.B})
 	if err != nil {
 		return err
 	}
-	say(w, "\nA pair that is not a copy: similarity %.3f\n     - %s\n     + %s\n", jaccard, a, b)
-	for _, line := range differenceLines(difference.Words(texts[a]), difference.Words(texts[b])) {
-		say(w, "       %s\n", line)
-	}
+	near.show(texts)
+	printExamples(w, "A pair that is not a copy:", []example{near})
 	return nil
 }
 
-// removed prints some of the documents that would be removed. Those least similar to the kept document come
-// first: there one should look before one trusts a threshold.
-func (t *tour) removed(w io.Writer) error {
+// showRemoved begins with the documents that are least similar to the kept one: there one should look before one trusts
+// a threshold.
+func showRemoved(ctx context.Context, w io.Writer, results *finished.Folder) error {
 	var rows []output.Member
-	for _, cluster := range t.clusters {
-		for _, row := range cluster {
-			if !row.Kept {
-				rows = append(rows, row)
-			}
+	for row, err := range results.Members(ctx) {
+		if err != nil {
+			return err
+		}
+		if !row.Kept {
+			rows = append(rows, row)
 		}
 	}
 	slices.SortFunc(rows, func(a, b output.Member) int {

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
-
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/inspect/difference"
@@ -24,28 +22,12 @@ import (
 type evalCommand struct {
 	Truth     string   `required:"" placeholder:"FILE"`
 	Folder    string   `arg:"" name:"dir"`
-	Output    string   `hidden:"" placeholder:"DIR"`
 	Threshold *float64 `placeholder:"J"`
 	Worst     int      `default:"5" placeholder:"N"`
 	JSON      bool     `name:"json"`
 }
 
-// BeforeApply lets --output name the folder instead of the argument. That is how the command was once called,
-// so scripts may call it so.
-func (c *evalCommand) BeforeApply(parsed *kong.Context) error {
-	for _, step := range parsed.Path {
-		if step.Flag != nil && step.Flag.Name == "output" {
-			parsed.Selected().Positional[0].Required = false
-		}
-	}
-	return nil
-}
-
 func (c *evalCommand) Validate() error {
-	if c.Folder != "" && c.Output != "" {
-		return fmt.Errorf("--output %s: the folder is %s already: leave --output out", c.Output, c.Folder)
-	}
-	c.Folder = cmp.Or(c.Folder, c.Output)
 	if err := checkArgument("dir", c.Folder); err != nil {
 		return err
 	}
@@ -121,8 +103,7 @@ func (c *evalCommand) evaluate(ctx context.Context) (*evalReport, error) {
 	return &e.report, nil
 }
 
-// compare compares what the run has emitted. It begins with clusters: they name all documents that pairs can
-// name.
+// compare compares what the run has emitted. It begins with clusters: they name all documents that pairs can name.
 func (e *evaluator) compare(ctx context.Context, worst int) error {
 	if e.folder.Has(output.Clusters) {
 		if err := e.compareClusters(ctx); err != nil {

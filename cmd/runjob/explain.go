@@ -326,22 +326,12 @@ func differenceLines(a, b []string) []string {
 		}
 		line := "... " + strings.Join(a[max(c.FromA-contextWords, 0):c.FromA], " ")
 		if c.ToA > c.FromA {
-			line += " [-" + shorten(a[c.FromA:c.ToA]) + "-]"
+			line += " [-" + strings.Join(shortened(a[c.FromA:c.ToA], longestRun), " ") + "-]"
 		}
 		if c.ToB > c.FromB {
-			line += " {+" + shorten(b[c.FromB:c.ToB]) + "+}"
+			line += " {+" + strings.Join(shortened(b[c.FromB:c.ToB], longestRun), " ") + "+}"
 		}
 		lines = append(lines, line+" ...")
 	}
 	return lines
-}
-
-// shorten joins words. It leaves out the middle if there are many.
-func shorten(words []string) string {
-	if len(words) <= longestRun {
-		return strings.Join(words, " ")
-	}
-	half := longestRun / 2
-	return fmt.Sprintf("%s ... (%d words) ... %s", strings.Join(words[:half], " "), len(words)-2*half,
-		strings.Join(words[len(words)-half:], " "))
 }

@@ -210,7 +210,7 @@ var faults = []struct {
 	}},
 	{"`--overwrite`, and a file that no job has written by the name of a result", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
-		s.write("out/manifest.json", []byte(`{"files":[{"name":"thesis.docx"}]}`))
+		s.write("out/manifest.json", []byte(`{"token":"ABCDEFGHIJKLMNOPQRSTUVWXYZ","files":[{"name":"thesis.docx"}]}`))
 		s.write("out/thesis.docx", []byte("mine"))
 		s.before = s.outputs()
 		return s.runjob("--overwrite").fails(exitStorage)

@@ -20,7 +20,6 @@ type finishCommand struct {
 
 func (c *finishCommand) Validate() error { return checkArgument("dir", c.Output) }
 
-// Run waits for the end of the job and publishes its results, or removes what is left of it.
 func (c *finishCommand) Run(ctx context.Context, _ io.Writer) error {
 	switch {
 	case c.Cancel:
@@ -49,7 +48,6 @@ func (c *finishCommand) Run(ctx context.Context, _ io.Writer) error {
 	return c.report(ctx, c.Report, c.Output)
 }
 
-// submit hands the job to a cluster and says how to finish it.
 func (c *runCommand) submit(ctx context.Context) error {
 	config := c.Config
 	config.Runner = *runners.Runner

@@ -120,7 +120,7 @@ func parse(args []string, out io.Writer) (command, error) {
 	}
 	if err != nil {
 		return nil, failure.New(failure.Usage,
-			chosen.placed(withoutCommand(chosen.explain(explainUsage(err, parser, args, beams)), calledCommand(args))))
+			chosen.placed(withoutCommand(explainUsage(err, parser, args, beams), calledCommand(args))))
 	}
 	return selected.Selected().Target.Addr().Interface().(command), nil
 }

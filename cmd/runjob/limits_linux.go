@@ -18,9 +18,8 @@ import (
 )
 
 const (
-	// Go and the C library reserve gigabytes of address space, and touch little of it. A small job was seen
-	// to reserve 2.0 GB on one core, 2.1 on two, 2.5 on eight and 2.7 on 32 (VmPeak). It uses smallHeap of
-	// that.
+	// Go and the C library reserve gigabytes of address space, and touch little of it. A small job was seen to reserve
+	// 2.0 GB on one core, 2.1 on two, 2.5 on eight and 2.7 on 32 (VmPeak). It uses smallHeap of that.
 	spaceOfJob  = 2304 << 20
 	spaceOfCore = 64 << 20 // the stack and the arena of a thread
 	smallHeap   = 128 << 20
@@ -111,8 +110,7 @@ func limitOf(resource int) (uint64, error) {
 	return limit.Cur, nil
 }
 
-// isExempt reports whether the system does not limit the threads of this user: root, and users who may lift
-// limits.
+// isExempt reports whether the system does not limit the threads of this user: root, and users who may lift limits.
 func isExempt() bool {
 	if os.Getuid() == 0 {
 		return true

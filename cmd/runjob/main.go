@@ -1,5 +1,4 @@
-// Command runjob finds the near-duplicate documents of a corpus. 'runjob --help' lists
-// its sub-commands.
+// Command runjob finds the near-duplicate documents of a corpus. 'runjob --help' lists its sub-commands.
 //
 // The results that a user asks for go to the standard output, messages to the standard error. exitCodes has the exit
 // codes.
@@ -147,7 +146,6 @@ func exitCode(err error) int {
 	return exitInternal
 }
 
-// leftBehind says what an interrupted command leaves behind, if it writes anything.
 func leftBehind(of command) string {
 	switch of.(type) {
 	case *runCommand, *mirrorsCommand, *recutCommand:

@@ -131,7 +131,6 @@ func listBefore(called *kong.Node, args []string) string {
 	return ""
 }
 
-// calledCommand returns the program and the command that the arguments begin with, such as "runjob state show".
 func calledCommand(args []string) string {
 	parser, err := kong.New(&commands{})
 	if err != nil {
@@ -155,7 +154,6 @@ func calledNode(parser *kong.Kong, args []string) (node *kong.Node, called strin
 	return node, called
 }
 
-// explainFlag says what may have been meant by a flag that the command does not have.
 func explainFlag(name string, parser *kong.Kong, args []string, beams []beamFlag) error {
 	name, _, _ = strings.Cut(name, ", did you mean")
 	if !strings.HasPrefix(name, "--") {

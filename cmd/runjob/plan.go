@@ -74,14 +74,12 @@ func printRoom(w io.Writer, a *plan.Advice) {
 	wrapped(w, "The disk of --temp %s has %s free: %s.", a.Config.Temp, size(*a.TempFree), answer)
 }
 
-// The drawing of the curve has a column for each sixtieth of similarity, and a line for each tenth of
-// probability.
+// The drawing of the curve has a column for each sixtieth of similarity, and a line for each tenth of probability.
 const (
 	curveColumns = 60
 	curveLines   = 10
 )
 
-// printCurve draws the probability that the keys which were chosen find a pair.
 func printCurve(w io.Writer, a *plan.Advice) {
 	if a.Chosen >= 0 && a.Choices[a.Chosen].Bands == 0 {
 		say(w, "\nProbability that a pair is found, by similarity, with %s:\n\n", choiceName(&a.Choices[a.Chosen]))
@@ -138,8 +136,6 @@ func printPairs(w io.Writer, curve []plan.Point) {
 	say(w, "\n")
 }
 
-// printPlan writes a plan for people: the corpus, the ranking, the S-curve, and the effect of the next
-// choices.
 func printPlan(to io.Writer, a *plan.Advice) error {
 	w := bufio.NewWriter(to)
 	printReads(w, a.Reads)
@@ -319,7 +315,6 @@ func printAdvice(w io.Writer, a *plan.Advice) {
 	}
 }
 
-// promiseText says what a choice finds, compared with the configured one.
 func promiseText(a *plan.Advice, c *plan.Choice) string {
 	chosen := &a.Choices[a.Chosen]
 	text := fmt.Sprintf("finds a pair at the threshold with probability %.4f instead of %.4f", c.Probability,
@@ -334,7 +329,6 @@ func promiseText(a *plan.Advice, c *plan.Choice) string {
 	return text
 }
 
-// savingText says which share of the CPU time for keys and candidates a choice saves.
 func savingText(share float64) string {
 	verb := "saves"
 	if share < 0 {

@@ -219,10 +219,9 @@ const (
 	// usualPercent is the usual value of GOGC: the collector starts when the garbage reaches this percentage
 	// of the memory in use.
 	usualPercent = 100
-	// A job uses ten megabytes for most of its time, and some hundred at its peak. With the usual setting,
-	// garbage would be collected many times a second at first, and later reach hundreds of megabytes. These
-	// two constants allow 40 MiB of garbage and a quarter of the memory in use. GODEBUG=gctrace=1 shows the
-	// effect.
+	// A job uses ten megabytes for most of its time, and some hundred at its peak. With the usual setting, garbage
+	// would be collected many times a second at first, and later reach hundreds of megabytes. These two constants allow
+	// 40 MiB of garbage and a quarter of the memory in use. GODEBUG=gctrace=1 shows the effect.
 	jobPercent  = 25
 	reserveSize = 160 << 20
 )
@@ -246,7 +245,6 @@ func showProgress(line string) {
 	say(os.Stderr, "runjob: %s\n", line)
 }
 
-// tellWaits returns what tells the user that an operation on a bucket waits.
 func tellWaits(of command) func(storage.Wait) {
 	tell := showProgress
 	if l, is := of.(interface{ progress() func(line string) }); is {

@@ -49,7 +49,6 @@ func (c *queryCommand) Validate() error {
 	return nil
 }
 
-// Run looks for the documents and writes the matches.
 func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	start := time.Now()
 	index, err := query.OpenState(ctx, c.State, showProgress)
@@ -171,14 +170,11 @@ func checkOthers(path string) error {
 // special is a pipe or a device. Everything written to it is visible at once.
 type special struct{ *os.File }
 
-// Commit closes it.
 func (s special) Commit() error { return s.Close() }
 
-// Abort closes it, unless it is closed.
 func (s special) Abort() { _ = s.Close() }
 
-// followed returns the path to which symbolic links lead. So the links stay links. A link to nothing is an
-// error.
+// followed returns the path to which symbolic links lead. So the links stay links. A link to nothing is an error.
 func followed(path string) (string, error) {
 	final, err := filepath.EvalSymlinks(path)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,26 +77,14 @@ func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 func (c *recutCommand) options(folder *finished.Folder) recut.Options {
 	of := &folder.Summary.Config
 	o := recut.Options{
-		Threshold: of.Threshold,
+		Threshold: cmp.Or(c.Threshold, of.Threshold),
 		Keep:      preference.Preference(c.Keep),
-		Split:     of.Split,
-		Drop:      of.Drop,
-		Format:    of.OutputFormat,
+		Split:     cmp.Or(keep.Split(c.Split), of.Split),
+		Drop:      cmp.Or(keep.Drop(c.Drop), of.Drop),
+		Format:    cmp.Or(output.Format(c.OutputFormat), of.OutputFormat),
 		Output:    c.Output,
 		Overwrite: c.Overwrite,
 		Emit:      c.Emit,
-	}
-	if c.Threshold != 0 {
-		o.Threshold = c.Threshold
-	}
-	if c.Split != "" {
-		o.Split = keep.Split(c.Split)
-	}
-	if c.Drop != "" {
-		o.Drop = keep.Drop(c.Drop)
-	}
-	if c.OutputFormat != "" {
-		o.Format = output.Format(c.OutputFormat)
 	}
 	if len(o.Emit) == 0 {
 		o.Emit = recut.OutputsOf(folder)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,10 +51,7 @@ func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 }
 
 func (c *reportCommand) path() string {
-	if c.Output != "" {
-		return c.Output
-	}
-	return storage.Join(c.Folder, workspace.ReportName)
+	return cmp.Or(c.Output, storage.Join(c.Folder, workspace.ReportName))
 }
 
 func (c *reportCommand) page(ctx context.Context) ([]byte, error) {
@@ -115,15 +113,7 @@ func writePage(path string, page []byte) (err error) {
 	if err := mayReplace(path); err != nil {
 		return err
 	}
-	w, err := storage.Create(path)
-	if err != nil {
-		return err
-	}
-	defer w.Abort()
-	if _, err := w.Write(page); err != nil {
-		return err
-	}
-	return w.Commit()
+	return storage.WriteFile(path, page)
 }
 
 func mayReplace(path string) error {

@@ -81,7 +81,6 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 	return errors.Join(c.report(ctx, c.Report, c.Output), conditions(&summary))
 }
 
-// check says what a job would read, or why it would not begin.
 func (c *runCommand) check(ctx context.Context) error {
 	config := c.Config
 	config.Runner = *runners.Runner
@@ -212,7 +211,6 @@ func printChanges(w io.Writer, s *finished.StateSummary, isRebuilt bool) {
 	printUnacknowledged(w, s)
 }
 
-// changed are the outputs whose changes are told, and the names of what changes there.
 var changed = []struct{ output, name string }{
 	{output.Clusters, "cluster"},
 	{output.Mirrors, "mirror group"},
@@ -220,7 +218,6 @@ var changed = []struct{ output, name string }{
 	{output.Protected, "protected site"},
 }
 
-// changesText lists the numbers of changes by output and kind, each behind a semicolon.
 func changesText(counts map[string]map[string]int64) string {
 	var b strings.Builder
 	for _, of := range changed {
@@ -243,7 +240,6 @@ func passedOver(s finished.Summary) string {
 
 const shownEndings = 5
 
-// printFiles names files that were not read, or only in part.
 func printFiles(w io.Writer, s finished.Summary) {
 	n := s.Counts
 	if len(s.Files.Rejected) > 0 {
@@ -312,7 +308,6 @@ var converters = map[string]string{
 	".xlsx": "soffice --convert-to csv FILE",
 }
 
-// printUnmarked names the number of documents that lack what --keep, --within or --across asks for.
 func printUnmarked(w io.Writer, s finished.Summary) {
 	n := s.Counts
 	if n.Unranked > 0 {
@@ -411,7 +406,6 @@ func printCost(w io.Writer, s finished.Summary) {
 	printNext(w, s)
 }
 
-// printNext says what a user mostly wants next.
 func printNext(w io.Writer, s finished.Summary) {
 	if s.Counts.Pairs == 0 || len(s.Config.Emit) == 0 {
 		return
@@ -479,7 +473,6 @@ func verb(n int64, does string) string {
 	return does
 }
 
-// areOf returns "is" for one thing, and "are" for others.
 func areOf(n int64) string {
 	if n == 1 {
 		return "is"

@@ -19,8 +19,7 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// settingFlag is a flag that sets a field of a configuration. Its default is what the
-// field holds.
+// settingFlag is a flag that sets a field of a configuration. Its default is what the field holds.
 type settingFlag struct {
 	// group is the heading under which the help lists it.
 	group string
@@ -32,7 +31,6 @@ type settingFlag struct {
 	help   string
 }
 
-// traits say what is special about a flag.
 type traits uint8
 
 const (
@@ -76,7 +74,6 @@ var settingTexts = sync.OnceValue(func() []settingFlag {
 	return flags
 })
 
-// flagsFor returns the flags of the settings in a configuration of a command.
 func flagsFor(command string, config any) []settingFlag {
 	fields := map[string]any{}
 	for _, s := range job.SettingsOf(config) {
@@ -149,8 +146,7 @@ func optional(flags []settingFlag) []settingFlag {
 	return flags
 }
 
-// usual returns the default of a flag in the form in which it is given. It is empty if the help should not
-// show it.
+// usual returns the default of a flag in the form in which it is given. It is empty if the help should not show it.
 func (f *settingFlag) usual() (string, error) {
 	if f.traits&quiet != 0 {
 		return "", nil

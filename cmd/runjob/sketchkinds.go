@@ -97,7 +97,6 @@ func (c *sketchCommand) ofSet() (func(set []uint64) fingerprinted, error) {
 
 var ties = map[string]sketch.Tie{"alternate": sketch.TieAlternate, "zero": sketch.TieZero, "one": sketch.TieOne}
 
-// singleHash returns a function from texts to the fingerprints of the article.
 func (c *sketchCommand) singleHash() (func(text []byte) (fingerprinted, error), error) {
 	hasher, err := sketch.NewSingleHash(sketch.SingleHashOptions{
 		Words:   c.Shingle,
@@ -141,7 +140,6 @@ func (c *sketchCommand) lsh() (func(text []byte) (fingerprinted, error), error) 
 	}, err
 }
 
-// comparer returns a function that prints how alike a text and each earlier one are.
 func (c *sketchCommand) comparer(w *bufio.Writer) func(name string, p fingerprinted) error {
 	var names []string
 	var earlier []fingerprinted

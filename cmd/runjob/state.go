@@ -82,7 +82,6 @@ func (c *stateShow) Run(_ context.Context, out io.Writer) error {
 
 const mostShown = 50
 
-// showUnacknowledged lists changes that nobody has acknowledged, the first ones of each output.
 func showUnacknowledged(out io.Writer, open state.Notifications) {
 	if len(open) == 0 {
 		say(out, "all changes are acknowledged\n")
@@ -151,7 +150,6 @@ func (c *stateCompact) Run(ctx context.Context, out io.Writer) error {
 	return c.tidy(out, func(s *state.State) (before, after int64, err error) { return s.Compact(ctx) })
 }
 
-// tidy opens the state, has it tidied, and prints what it takes before and after.
 func (c *stateFolder) tidy(out io.Writer, do func(*state.State) (before, after int64, err error)) error {
 	return c.alter(func(s *state.State) error {
 		before, after, err := do(s)

@@ -17,9 +17,8 @@ import (
 	"mirrorbeam.dev/internal/input/corpus"
 )
 
-// spoolStdin copies the standard input to a file of the user's own, if it is among the inputs. A job reads
-// its input more than once, and from several places at a time. It returns the path of the copy, and a
-// function that removes it.
+// spoolStdin copies the standard input to a file of the user's own, if it is among the inputs. A job reads its input
+// more than once, and from several places at a time. It returns the path of the copy, and a function that removes it.
 func spoolStdin(ctx context.Context, inputs ...[]string) (path string, remove func(), err error) {
 	isWanted := func(inputs []string) bool { return slices.Contains(inputs, corpus.Stdin) }
 	if !slices.ContainsFunc(inputs, isWanted) {

@@ -136,8 +136,7 @@ func faultLines(err error) []string {
 	return []string{setting.Text(err, setting.Flag)}
 }
 
-// standardOutput is the standard output. It remembers its first fault, for reports that do not check each
-// line.
+// standardOutput is the standard output. It remembers its first fault, for reports that do not check each line.
 type standardOutput struct{ fault error }
 
 func (o *standardOutput) Write(b []byte) (n int, err error) {
@@ -154,7 +153,6 @@ func (o *standardOutput) Write(b []byte) (n int, err error) {
 	return n, o.fault
 }
 
-// unread says that nobody reads the standard output any more.
 type unread struct{ error }
 
 func (u unread) Unwrap() error { return u.error }
@@ -189,7 +187,6 @@ const (
 	greenWord = "\x1b[32m%s\x1b[0m"
 )
 
-// printRuns prints two texts as one, in lines that fit a terminal.
 func printRuns(w io.Writer, runs []difference.Run, isColoured bool) {
 	p := runPrinter{w: w, isColoured: isColoured}
 	changes := 0
@@ -203,9 +200,9 @@ func printRuns(w io.Writer, runs []difference.Run, isColoured bool) {
 		if run.Moved {
 			p.words(plainWord, "", []string{"(moved:)"}, "")
 		}
-		p.words(plainWord, "", shortened(run.Both, shownBoth), "")
-		p.words(redWord, "[-", shortened(run.A, shownOne), "-]")
-		p.words(greenWord, "{+", shortened(run.B, shownOne), "+}")
+		p.words(plainWord, "", shortened(difference.Words(run.Both), shownBoth), "")
+		p.words(redWord, "[-", shortened(difference.Words(run.A), shownOne), "-]")
+		p.words(greenWord, "{+", shortened(difference.Words(run.B), shownOne), "+}")
 	}
 	say(w, "\n")
 	if changes > shownRuns {
@@ -213,9 +210,8 @@ func printRuns(w io.Writer, runs []difference.Run, isColoured bool) {
 	}
 }
 
-// shortened cuts a text into words, and leaves out the middle if there are many more than most.
-func shortened(text string, most int) []string {
-	words := difference.Words(text)
+// shortened leaves out the middle of words if there are half as many again as most, or more.
+func shortened(words []string, most int) []string {
 	if len(words) <= most+most/2 {
 		return words
 	}

@@ -8,8 +8,8 @@ import (
 	"mirrorbeam.dev/internal/util/quoting"
 )
 
-// TestTourShowsHostileNames: the demo prints names and texts from files of others.
-func TestTourShowsHostileNames(t *testing.T) {
+// TestSamplesShowHostileNames: the demo prints names and texts from files of others.
+func TestSamplesShowHostileNames(t *testing.T) {
 	s := newScene(t)
 	row := string(quoting.AppendString(nil, hostile))
 	text := "a stitch in time saves nine, they say, and \\u001b[2J too many cooks spoil the broth that one has made"
@@ -21,7 +21,7 @@ func TestTourShowsHostileNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := (&tour{results: folder}).show(t.Context(), &b); err != nil {
+	if err := showSamples(t.Context(), &b, folder); err != nil {
 		t.Fatal(err)
 	}
 	shown := b.String()

@@ -14,8 +14,6 @@ import (
 
 type versionCommand struct{}
 
-// Run prints the version, the commit and the time of the sources, the digest of the program, and the versions of Go and
-// Beam.
 func (c *versionCommand) Run(_ context.Context, out io.Writer) error {
 	_, err := io.WriteString(out, thisVersion())
 	return err
@@ -89,21 +87,16 @@ func (c *completionCommand) Run(_ context.Context, out io.Writer) error {
 	return err
 }
 
-// shownCommands returns the commands that the help shows, each with its path as in "state check".
-func shownCommands(node *kong.Node, before string) (paths []string, nodes []*kong.Node) {
+// shownCommands returns the commands that the help shows.
+func shownCommands(node *kong.Node) (nodes []*kong.Node) {
 	for _, child := range node.Children {
-		if child.Hidden {
-			continue
+		if !child.Hidden {
+			nodes = append(append(nodes, child), shownCommands(child)...)
 		}
-		path := strings.TrimSpace(before + " " + child.Name)
-		paths, nodes = append(paths, path), append(nodes, child)
-		p, n := shownCommands(child, path)
-		paths, nodes = append(paths, p...), append(nodes, n...)
 	}
-	return paths, nodes
+	return nodes
 }
 
-// wordsAfter returns what may follow a command: its commands and its flags.
 func wordsAfter(node *kong.Node) []string {
 	var words []string
 	for _, child := range node.Children {
@@ -124,9 +117,8 @@ func wordsAfter(node *kong.Node) []string {
 
 func bashCompletion(root *kong.Node) string {
 	var cases strings.Builder
-	paths, nodes := shownCommands(root, "")
-	for i, node := range nodes {
-		cases.WriteString(fmt.Sprintf("    %q) words=%q ;;\n", paths[i], strings.Join(wordsAfter(node), " ")))
+	for _, node := range shownCommands(root) {
+		cases.WriteString(fmt.Sprintf("    %q) words=%q ;;\n", node.Path(), strings.Join(wordsAfter(node), " ")))
 	}
 	return `# Completion of runjob for bash.
 _runjob() {
@@ -150,16 +142,13 @@ func zshCompletion(root *kong.Node) string {
 	return "#compdef runjob\nautoload -U +X bashcompinit && bashcompinit\n" + bashCompletion(root)
 }
 
-// fishCompletion returns a script for fish, with the first sentence of each help.
 func fishCompletion(root *kong.Node) string {
 	var b strings.Builder
 	b.WriteString("# Completion of runjob for fish.\n")
-	paths, nodes := shownCommands(root, "")
-	for i, node := range nodes {
-		parents := strings.Fields(paths[i])
+	for _, node := range shownCommands(root) {
 		condition := "__fish_use_subcommand"
-		if len(parents) > 1 {
-			condition = "__fish_seen_subcommand_from " + parents[0]
+		if node.Parent != root {
+			condition = "__fish_seen_subcommand_from " + node.Parent.Name
 		}
 		b.WriteString(fmt.Sprintf("complete -c runjob -f -n %s -a %s -d %s\n", fishQuoted(condition), node.Name,
 			fishQuoted(firstSentence(node.Help))))
@@ -231,9 +220,8 @@ func manual(app *kong.Kong) string {
 	b.WriteString(".SH OPTIONS\n")
 	writeFlags(&b, app.Model.Flags)
 	b.WriteString(".SH COMMANDS\n")
-	paths, nodes := shownCommands(app.Model.Node, "")
-	for i, node := range nodes {
-		b.WriteString(fmt.Sprintf(".SS \"runjob %s\"\n%s\n", roff(paths[i]), roff(node.Help)))
+	for _, node := range shownCommands(app.Model.Node) {
+		b.WriteString(fmt.Sprintf(".SS \"runjob %s\"\n%s\n", roff(node.Path()), roff(node.Help)))
 		if node.Detail != "" {
 			b.WriteString(fmt.Sprintf(".PP\n%s\n", roff(node.Detail)))
 		}

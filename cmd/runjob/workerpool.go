@@ -50,7 +50,6 @@ func (c *workerPoolCommand) Run(ctx context.Context, _ io.Writer) error {
 // longestProbe is the longest that a pool may take to answer a probe.
 const longestProbe = 5 * time.Second
 
-// probe says whether a pool answers.
 func (c *workerPoolCommand) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, longestProbe)
 	defer cancel()

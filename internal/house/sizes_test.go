@@ -14,39 +14,39 @@ import (
 // sizes bounds the lines of each room: lines of Go that are not blank, without tests and what only helps them, scripts, examples and
 // generated files. A change that needs more raises its row in the same commit, and says why.
 var sizes = map[string]int{
-	"asmkernels":  2100,
-	"audit":       1440,
+	"asmkernels":  1980,
+	"audit":       1360,
 	"buckets":     20,
-	"clusters":    2111,
-	"cmd":         5990,
+	"clusters":    2120,
+	"cmd":         5850,
 	"failure":     110,
-	"fingerprint": 4180,
-	"graphs":      900,
-	"incremental": 3330,
-	"input":       19_710,
-	"inspect":     8670,
-	"job":         1960,
-	"keep":        488,
-	"lshbands":    1560,
-	"mirrors":     2613,
-	"pairs":       5760,
+	"fingerprint": 3980,
+	"graphs":      870,
+	"incremental": 3340,
+	"input":       18_440,
+	"inspect":     8190,
+	"job":         1890,
+	"keep":        490,
+	"lshbands":    1510,
+	"mirrors":     2620,
+	"pairs":       5450,
 	"passages":    690,
-	"pipeline":    3432,
-	"records":     5280,
-	"result":      5290,
-	"schema":      1880,
-	"sketch":      5330,
-	"storage":     4080,
-	"transforms":  2239,
-	"util":        440,
-	"work":        1440,
+	"pipeline":    3440,
+	"records":     5010,
+	"result":      5090,
+	"schema":      1870,
+	"sketch":      5080,
+	"storage":     3910,
+	"transforms":  2240,
+	"util":        430,
+	"work":        1840,
 }
 
 const (
 	// mostComments bounds the lines of all rooms that only are comments.
-	mostComments = 12_450
+	mostComments = 10_000
 	// mostDocs bounds the bytes of all pages in docs.
-	mostDocs = 418_000
+	mostDocs = 381_000
 )
 
 // TestSizes holds the program to its size.

@@ -2,6 +2,7 @@ package work
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strconv"
@@ -13,7 +14,6 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// FaultKind says whose fault an error of a task is.
 type FaultKind string
 
 // The kinds of faults.
@@ -27,10 +27,8 @@ const (
 // inputError is a failure to read the input, as opposed to a fault in its content.
 type inputError struct{ error }
 
-// Unwrap returns the error of the system.
 func (e inputError) Unwrap() error { return e.error }
 
-// NewInputError marks the error as a failure to read the input.
 func NewInputError(err error) error { return inputError{err} }
 
 // Fault is an error of a task as its driver sees it.
@@ -45,7 +43,6 @@ type Fault struct {
 	Text string
 }
 
-// NewFault describes an error.
 func NewFault(err error) Fault {
 	fault := Fault{Kind: OtherFault, Text: err.Error()}
 	var errno syscall.Errno
@@ -114,18 +111,6 @@ func FaultOf(err error) (fault Fault, found bool) {
 }
 
 func parseFault(text string) (fault Fault, is bool) {
-	var kind string
-	for _, part := range []*string{&kind, &fault.Errno, &fault.Path, &fault.Text} {
-		rest, found := strings.CutPrefix(text, " ")
-		quoted, err := strconv.QuotedPrefix(rest)
-		if !found || err != nil {
-			return Fault{}, false
-		}
-		if *part, err = strconv.Unquote(quoted); err != nil {
-			return Fault{}, false
-		}
-		text = rest[len(quoted):]
-	}
-	fault.Kind = FaultKind(kind)
-	return fault, true
+	_, err := fmt.Sscanf(text, " %q %q %q %q", &fault.Kind, &fault.Errno, &fault.Path, &fault.Text)
+	return fault, err == nil
 }

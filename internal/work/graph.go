@@ -29,8 +29,7 @@ func GraphOf(runs []string, kind runfile.Kind, p *Planning, bytes int64) *joinin
 	}}
 }
 
-// EachPart visits the parts of a graph in the run files, with the shard and the
-// nodes of each.
+// EachPart visits the parts of a graph in the run files, with the shard and the nodes of each.
 func EachPart(runs []string, kind runfile.Kind, m *Memory, visit func(shard int, nodes []byte) error) error {
 	return eachLoaded(runs, []runfile.Kind{kind}, m, byShard, func(l loaded) error {
 		return visit(l.pieces[0].Shard, l.packed[0])
@@ -75,7 +74,6 @@ func EachEdges(outcomes []Outcome, stage Stage, m *Memory, part func(nodes []byt
 	})
 }
 
-// RunsIn returns the run files of a stage.
 func RunsIn(outcomes []Outcome, stage Stage) (runs []string) {
 	for _, o := range outcomes {
 		if o.Stage == stage && o.Run != "" {
@@ -128,7 +126,6 @@ func windowOf(isFar bool, items int, longest, bytes int64) int {
 	return max(int(min(ReadsAhead, int64(items), bytes/max(longest, 1))), 1)
 }
 
-// loaded is what a step has read of a run file.
 type loaded struct {
 	pieces together
 	// packed holds the records of each kind that was asked for, one section behind the other.
@@ -145,7 +142,6 @@ func eachLoaded(runs []string, kinds []runfile.Kind, m *Memory, cut func([]runfi
 	return eachTogether(all, kinds, m, aheadBytes, visit)
 }
 
-// listTogether lists the pieces of some kinds in the runs, in order.
 func listTogether(runs []string, kinds []runfile.Kind, cut func([]runfile.Piece) []together) (all []together, err error) {
 	isFar := len(runs) > 0 && storage.Scheme(runs[0]) != ""
 	err = ahead(len(runs), windowOf(isFar, len(runs), 0, aheadBytes), func(i int) ([]runfile.Piece, error) {

@@ -45,10 +45,8 @@ type Outcome struct {
 	FirstReject *output.Reject `json:",omitempty"`
 }
 
-// Encode encodes the outcome as an element.
 func (o Outcome) Encode() ([]byte, error) { return json.Marshal(o) }
 
-// DecodeOutcome reads an element that Encode made.
 func DecodeOutcome(element []byte) (o Outcome, err error) {
 	if err = json.Unmarshal(element, &o); err != nil {
 		err = fmt.Errorf("decode outcome: %w", err)
@@ -85,7 +83,6 @@ func ReadOutcomes(elements func(*[]byte) bool) ([]Outcome, findings.Counts, erro
 	return outcomes, sum, nil
 }
 
-// RunsOf returns the run files of the outcomes.
 func RunsOf(outcomes []Outcome) []string {
 	var runs []string
 	for _, o := range outcomes {
@@ -102,12 +99,10 @@ func RunsBut(outcomes []Outcome, stages ...Stage) []string {
 	return RunsOf(slices.DeleteFunc(slices.Clone(outcomes), isOne))
 }
 
-// MarshalJSON encodes the outcome.
 func (o Outcome) MarshalJSON() ([]byte, error) {
 	return json.Marshal(shippedOutcome{plainOutcome(o), []byte(o.Run)})
 }
 
-// UnmarshalJSON decodes the outcome.
 func (o *Outcome) UnmarshalJSON(b []byte) error {
 	var shipped shippedOutcome
 	if err := json.Unmarshal(b, &shipped); err != nil {

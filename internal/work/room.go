@@ -35,7 +35,6 @@ func Room(root fs.FS) int64 {
 	return least / 4 * 3
 }
 
-// machineMemory returns the memory of the machine in bytes, or 0.
 func machineMemory(root fs.FS) int64 {
 	_, after, _ := strings.Cut(readText(root, "proc/meminfo"), "MemTotal:")
 	for field := range strings.FieldsSeq(after) {

@@ -4,17 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/zeebo/xxh3"
-	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
@@ -39,7 +34,6 @@ type Figures struct {
 // a runner may give up a pipeline while some still write.
 var tasks = newSlots(runtime.GOMAXPROCS(0))
 
-// limitOnce sets the memory limit of a worker.
 var limitOnce sync.Once
 
 type slots struct {
@@ -163,49 +157,16 @@ func Measure(work func() error) (time.Duration, error) {
 // Attempt does a task, or a step between stages, from its beginning.
 type Attempt func(ctx context.Context) (Done, Figures, error)
 
-// Try makes an attempt at what has that name. If [Runs.Unreliable] is set, it first makes attempts that do not count: one
-// that breaks off, one whose outcome is lost, and one at the same time as the last, or some of these.
+// Rehearse makes attempts that do not count before the one that does, with the seed of what goes wrong. Package worktest
+// sets it.
+var Rehearse func(ctx context.Context, seed uint64, name string, attempt Attempt) (Done, Figures, error)
+
+// Try makes an attempt at what has that name, or rehearses it if [Runs.Unreliable] is set.
 func (r Runs) Try(ctx context.Context, name string, attempt Attempt) (done Done, figures Figures, err error) {
-	if r.Unreliable == 0 {
-		return attempt(ctx)
+	if r.Unreliable != 0 {
+		return Rehearse(ctx, r.Unreliable, name, attempt)
 	}
-	random := rand.New(rand.NewPCG(r.Unreliable, xxh3.HashString(name)))
-	if random.IntN(2) == 0 {
-		brittle := &brittle{Context: ctx}
-		brittle.left.Store(random.Int64N(40))
-		_, _, _ = attempt(brittle)
-	}
-	if random.IntN(3) == 0 {
-		if _, _, err := attempt(ctx); err != nil {
-			return done, figures, err
-		}
-	}
-	var duplicates errgroup.Group
-	if random.IntN(3) == 0 {
-		duplicates.Go(func() error {
-			_, _, err := attempt(ctx)
-			return err
-		})
-	}
-	done, figures, err = attempt(ctx)
-	if duplicate := duplicates.Wait(); err == nil {
-		err = duplicate
-	}
-	return done, figures, err
-}
-
-// brittle is a context that ends when it was asked a number of times.
-type brittle struct {
-	context.Context
-	left atomic.Int64
-}
-
-// Err counts the question.
-func (b *brittle) Err() error {
-	if b.left.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return b.Context.Err()
+	return attempt(ctx)
 }
 
 // A runner of this process never runs a task twice. So a file that no later task reads need not stay until the job
@@ -267,10 +228,8 @@ func TempBytes(temp string) int64 {
 // are not UTF-8 by U+FFFD. So a Path travels as bytes.
 type Path string
 
-// MarshalJSON encodes the path as bytes.
 func (p Path) MarshalJSON() ([]byte, error) { return json.Marshal([]byte(p)) }
 
-// UnmarshalJSON decodes the output of MarshalJSON.
 func (p *Path) UnmarshalJSON(b []byte) error {
 	var path []byte
 	if err := json.Unmarshal(b, &path); err != nil {
@@ -296,7 +255,7 @@ type Runs struct {
 	Release bool
 	// Resumable makes tasks note what they have done, and take up what they find noted. It excludes Release.
 	Resumable bool
-	// Unreliable, if not 0, makes tasks run as on a cluster that loses workers: see [Runs.Try]. It is the seed of what
+	// Unreliable, if not 0, makes tasks run as on a cluster that loses workers: see [Rehearse]. It is the seed of what
 	// goes wrong. Tests set it, to see that nothing of that changes results. It excludes Release.
 	Unreliable uint64
 	// Memory is the size in bytes that a worker of a cluster aims to stay below; 0: no limit, or one that the process has

@@ -27,42 +27,16 @@ const (
 	alertLoose     = "loose_clusters"
 )
 
-// places has the part of the page that tells more about an alert.
+// places has the part of the page that tells more about an alert of these kinds.
 var places = map[string]string{
-	string(warnings.TextField): "rejects", string(warnings.BlankTexts): "clusters", string(warnings.SourceLoss): "sources", string(warnings.PassageLoss): "sources",
-	string(warnings.LikelyTemplate): "clusters", string(warnings.OnePair): "clusters",
-	string(warnings.Removal): "sources", string(warnings.LargeCluster): "clusters", string(warnings.ShortRecords): "pairs", string(warnings.Expanding): "rejects",
-	string(warnings.OtherPreset): "pairs", string(warnings.SmallTexts): "pairs", string(warnings.CommonPhrases): "pairs", string(warnings.Markup): "rejects", string(warnings.OtherTitle): "pairs",
-	string(warnings.NoText): "rejects", string(warnings.RepeatedID): "clusters", string(warnings.Exchanged): "method", string(warnings.Panics): "rejects",
-	string(warnings.ProtectedChanged): "suspects", string(warnings.ProtectedMissing): "suspects",
-	alertSuspect: "suspects",
-	alertMuch:    "clusters", alertLoose: "clusters",
-	alertSensitive: "nearest", alertSkipped: "method", alertRecall: "method", alertWideAudit: "method", alertRejects: "rejects",
-}
-
-// hiddenTexts are the warnings of summary.json without the names in them.
-var hiddenTexts = map[warnings.Kind]string{
-	warnings.TextField:        "Most texts are empty or web addresses: the texts may be in another field",
-	warnings.BlankTexts:       "Documents without any text are identical to each other, and only one is kept",
-	warnings.SourceLoss:       "A source loses more than nine tenths of its documents, or far more than the others do",
-	warnings.PassageLoss:      "More than half of the words of the corpus or of a source are cut, since they occur earlier",
-	warnings.LikelyTemplate:   "A cluster looks like a template: its documents are just above the threshold",
-	warnings.OnePair:          "A large cluster is held together by one pair",
-	warnings.Removal:          "More of a source is removed than --guard allows",
-	warnings.LargeCluster:     "A cluster has a large part of all documents",
-	warnings.Exchanged:        "Nearly all pairs at the threshold are missed: --bands and --rows may be exchanged",
-	warnings.Panics:           "The program panicked over documents: please report it",
-	warnings.Expanding:        "Compressed files became more than 1,000 times as long: were they made to cost time?",
-	warnings.NoText:           "Records are rejected since their text is null or missing",
-	warnings.RepeatedID:       "Several documents have one id: joining results with the input by id confuses them",
-	warnings.ShortRecords:     "Most records, or near-duplicates, are short: one more word at an end makes a near-duplicate",
-	warnings.SmallTexts:       "Many documents are so short that containment finds no passage of theirs",
-	warnings.CommonPhrases:    "More pairs share a passage than copying explains: most may be phrases that nobody copied",
-	warnings.Markup:           "Texts of records are web pages with all their tags, which count as words",
-	warnings.OtherTitle:       "Web pages are removed for pages whose title differs in more than numbers",
-	warnings.OtherPreset:      "The corpus looks like one that there is a preset for",
-	warnings.ProtectedMissing: "No site is on the list of protected ones, so no copies of them are found",
-	warnings.ProtectedChanged: "A protected site changed too much since the last run to tell who copies it",
+	alertSuspect:   "suspects",
+	alertMuch:      "clusters",
+	alertLoose:     "clusters",
+	alertSensitive: "nearest",
+	alertSkipped:   "method",
+	alertRecall:    "method",
+	alertWideAudit: "method",
+	alertRejects:   "rejects",
 }
 
 // addAlerts lists what to look at twice: first the suspects, then the guards and the warnings of the job.
@@ -77,8 +51,9 @@ func (b *builder) addAlerts() {
 		if w.Kind != warnings.SourceLoss { // that begins with a name
 			text = capital(text)
 		}
+		topic := w.Kind.Topic()
 		if b.options.HideIDs {
-			text = hiddenTexts[w.Kind]
+			text = topic.Text
 		}
 		if w.More > 0 {
 			text = fmt.Sprintf("%s (and %s more of the kind)", text, count(w.More))
@@ -87,7 +62,7 @@ func (b *builder) addAlerts() {
 		if w.Flag != "" {
 			help = "See " + w.Flag
 		}
-		b.alert(string(w.Kind), text, help)
+		b.add(Alert{Kind: string(w.Kind), Text: text, Help: help, Place: topic.Place})
 	}
 	if c := f.Sensitivity; c != nil && c.isSensitive(f.Run.Threshold) {
 		b.alert(alertSensitive, fmt.Sprintf("%s of the pairs that are not identical are less than %.2g above the threshold: a slightly different one gives quite different clusters",
@@ -149,7 +124,7 @@ func numbered(n int, one, many string) string {
 func (b *builder) alert(kind, text, help string) { b.add(Alert{Kind: kind, Text: text, Help: help}) }
 
 func (b *builder) add(a Alert) {
-	a.Place = places[a.Kind]
+	a.Place = cmp.Or(a.Place, places[a.Kind])
 	b.figures.Alerts = append(b.figures.Alerts, a)
 }
 

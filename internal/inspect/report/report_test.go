@@ -144,9 +144,9 @@ func TestHidden(t *testing.T) {
 
 // TestWarnings: each kind of warning has a place on the page, and a text without names.
 func TestWarnings(t *testing.T) {
-	for _, kind := range warnings.Kinds {
-		if places[string(kind)] == "" || hiddenTexts[kind] == "" {
-			t.Errorf("%s: place %q, hidden %q", kind, places[string(kind)], hiddenTexts[kind])
+	for _, topic := range warnings.Kinds {
+		if topic.Place == "" || topic.Text == "" {
+			t.Errorf("%+v", topic)
 		}
 	}
 }

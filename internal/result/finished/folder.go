@@ -38,9 +38,8 @@ type Folder struct {
 // mostOpenings bounds how often results are opened that a job replaces meanwhile.
 const mostOpenings = 10
 
-// Open reads the manifest and the summary of the results in a folder. It is an
-// error if there are none, if the job did not succeed, or if a file that the
-// manifest lists is not there in its full length.
+// Open reads the manifest and the summary of the results in a folder. It is an error if there are none, if the job did
+// not succeed, or if a file that the manifest lists is not there in its full length.
 func Open(path string) (f *Folder, err error) {
 	success := storage.Join(path, workspace.SuccessName)
 	for range mostOpenings {
@@ -74,8 +73,7 @@ func open(path string) (*Folder, error) {
 	return f, nil
 }
 
-// missing is the error of a folder without the mark of success. A storage without
-// folders knows none by its name.
+// missing is the error of a folder without the mark of success. A storage without folders knows none by its name.
 func missing(path string) error {
 	_, err := storage.Stat(path)
 	var special *storage.IrregularError
@@ -92,50 +90,30 @@ func missing(path string) error {
 	return fmt.Errorf("no results of a job are in %s: there is no _SUCCESS in it: run the job, or wait for its end", path)
 }
 
-// check returns an error unless all files are there in their full length.
 func (f *Folder) check() error {
-	sizeOf := func(path string) (int64, error) {
-		info, err := storage.Stat(path)
-		return info.Size, err
-	}
-	if storage.Scheme(f.Path) != "" {
-		listed, err := sizes(f.Path)
+	stat := storage.Stat
+	if storage.Scheme(f.Path) != "" { // where one listing replaces many requests
+		listed, err := workspace.Listed(f.Path)
 		if err != nil {
 			return err
 		}
-		sizeOf = func(path string) (int64, error) {
-			if size, is := listed[path]; is {
-				return size, nil
+		stat = func(path string) (storage.Info, error) {
+			if info, is := listed[path]; is {
+				return info, nil
 			}
-			return 0, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
+			return storage.Info{}, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
 		}
 	}
 	for _, file := range f.files {
-		size, err := sizeOf(f.path(file))
-		if err == nil && size != file.Bytes {
-			err = fmt.Errorf("%s has %d bytes and manifest.json says %d", file.Name, size, file.Bytes)
+		info, err := stat(f.path(file))
+		if err == nil && info.Size != file.Bytes {
+			err = fmt.Errorf("%s has %d bytes and manifest.json says %d", file.Name, info.Size, file.Bytes)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// sizes returns the sizes of all files of a folder in a bucket, where one listing takes the place of many requests.
-func sizes(folder string) (map[string]int64, error) {
-	s, err := storage.Of(folder)
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]int64{}
-	for info, err := range s.List(folder) {
-		if err != nil {
-			return nil, err
-		}
-		all[info.Name] = info.Size
-	}
-	return all, nil
 }
 
 // Has reports whether the job has written an output, such as pairs.
@@ -161,7 +139,6 @@ func (f *Folder) path(file output.File) string {
 	return storage.Join(f.Path, path.Base(file.Name))
 }
 
-// readJSON reads a file of the folder that holds one JSON value.
 func (f *Folder) readJSON(name string, value any) error {
 	b, err := storage.ReadFile(storage.Join(f.Path, name))
 	if err == nil {
@@ -256,7 +233,6 @@ type FileNotes struct {
 	Unmatched []string `json:"unmatched,omitempty"`
 }
 
-// FileFault is a file that could not be read.
 type FileFault struct {
 	// File is its path relative to the input.
 	File string `json:"file"`

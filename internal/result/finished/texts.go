@@ -18,15 +18,12 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Texts finds documents in the input of the job by the names that its rows call
-// them, id or path:position, and returns their texts; of several text fields
-// the texts come one after the other. Names that are not there are not in
-// the map, nor is an id that more than one document has: rows call those by
-// path:position.
+// Texts finds documents in the input of the job by the names that its rows call them, id or path:position, and returns
+// their texts; of several text fields the texts come one after the other. Names that are not there are not in the map,
+// nor is an id that more than one document has: rows call those by path:position.
 //
-// It reads the whole input, and holds the texts that it finds. It is an error
-// when a file of the input cannot be read, or when its documents are features
-// and not texts.
+// It reads the whole input, and holds the texts that it finds. It is an error when a file of the input cannot be read,
+// or when its documents are features and not texts.
 func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, error) {
 	return f.TextsUpTo(ctx, names, math.MaxInt)
 }
@@ -195,7 +192,6 @@ func (s *search) read(ctx context.Context, file *corpus.File, number int) error 
 	return nil
 }
 
-// meet passes a document on if one of its names is wanted.
 func (s *search) meet(found *Found) error {
 	s.id = s.id[:0]
 	if found.Record.HasID {

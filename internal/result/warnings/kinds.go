@@ -66,7 +66,6 @@ const (
 	commonShingle = 2
 )
 
-// ofPhrases warns of more pairs with a common passage than copying explains.
 func ofPhrases(c *job.Config, found *findings.Findings) []Warning {
 	n := found.Counts.Pairs - found.Counts.Identical
 	if c.Scorer().HasClusters || c.Rarity >= rarePassage || compared(found) < leastDocuments || n < manyPairs*compared(found) {
@@ -83,7 +82,6 @@ func ofPhrases(c *job.Config, found *findings.Findings) []Warning {
 	return []Warning{w}
 }
 
-// ofMarkup warns of web pages in fields, whose tags count as words.
 func ofMarkup(c *job.Config, t findings.Texts) []Warning {
 	if t.Records < leastRecords || 10*t.Markup <= t.Records {
 		return nil

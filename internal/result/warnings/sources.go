@@ -19,16 +19,25 @@ func ofSources(c *job.Config, rows []sources.Row) []Warning {
 			all.Documents, all.Removed = all.Documents+row.Documents, all.Removed+row.Removed
 		}
 	}
-	lost := slices.DeleteFunc(slices.Clone(rows), func(row sources.Row) bool {
-		return isGuarded(guards, row) || row.Documents < leastDocuments || 10*row.Removed <= 9*row.Documents && !losesMore(row, all)
+	lost := worst(rows, removedOf, func(row sources.Row) bool {
+		return !isGuarded(guards, row) && row.Documents >= leastDocuments &&
+			(10*row.Removed > 9*row.Documents || losesMore(row, all))
 	})
-	slices.SortStableFunc(lost, func(a, b sources.Row) int { return cmp.Compare(b.Removed, a.Removed) })
 	var listed []Warning
 	for _, row := range lost[:min(len(lost), mostSources)] {
 		listed = append(listed, ofSource(c, row))
 	}
 	return withMore(listed, int64(len(lost)))
 }
+
+// worst returns the sources that lose much, the one that loses most first.
+func worst(rows []sources.Row, lost func(sources.Row) int64, isMuch func(sources.Row) bool) []sources.Row {
+	some := slices.DeleteFunc(slices.Clone(rows), func(row sources.Row) bool { return !isMuch(row) })
+	slices.SortStableFunc(some, func(a, b sources.Row) int { return cmp.Compare(lost(b), lost(a)) })
+	return some
+}
+
+func removedOf(row sources.Row) int64 { return row.Removed }
 
 // losesMore reports whether a source loses a third of its documents or more, and five times as large a share as all others together.
 func losesMore(row, all sources.Row) bool {

@@ -1,15 +1,12 @@
 package warnings
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"mirrorbeam.dev/internal/input/sources"
 	"mirrorbeam.dev/internal/schema/findings"
 )
 
-// leastWords is the least number of words that say something of what is cut.
 const leastWords = 1000
 
 // ofTrimmed warns if more than half of the words of the corpus are cut, and of sources that lose as much.
@@ -23,9 +20,9 @@ func ofTrimmed(t *findings.Trimmed, table []sources.Row) []Warning {
 		texts = append(texts, fmt.Sprintf("%d of %d words are cut from trimmed since they occur earlier; passages says where", t.Words, t.Of))
 	}
 	if len(table) > 1 { // one source is the corpus
-		lost := slices.DeleteFunc(slices.Clone(table), func(row sources.Row) bool { return !isMost(row.WordsCut, row.Words) })
-		slices.SortStableFunc(lost, func(a, b sources.Row) int { return cmp.Compare(b.WordsCut, a.WordsCut) })
-		for _, row := range lost {
+		cut := func(row sources.Row) int64 { return row.WordsCut }
+		isMuch := func(row sources.Row) bool { return isMost(row.WordsCut, row.Words) }
+		for _, row := range worst(table, cut, isMuch) {
 			texts = append(texts, fmt.Sprintf("%s loses %d of its %d words in trimmed, which occur earlier", row.Source, row.WordsCut, row.Words))
 		}
 	}

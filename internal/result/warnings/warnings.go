@@ -20,54 +20,89 @@ import (
 // Kind says what a warning is about. Kinds keep their names.
 type Kind string
 
-// The kinds of warnings, in the order in which they are listed.
+// The kinds of warnings; [Kinds] says what they are about.
 const (
-	// Panics: the program panicked over documents.
-	Panics Kind = "panics"
-	// Removal: more of a source is removed than a guard allows.
-	Removal Kind = "removal"
-	// LargeCluster: a cluster has more of all documents than a guard allows, or more than a tenth without one.
-	LargeCluster Kind = "large_cluster"
-	// TextField: most of the texts are empty or addresses, so the text may be in another field.
-	TextField Kind = "text_field"
-	// BlankTexts: documents without any text are identical to each other.
-	BlankTexts Kind = "blank_texts"
-	// RepeatedID: ids stand for several documents each, and rows name documents by their ids.
-	RepeatedID Kind = "repeated_ids"
-	// Exchanged: bands and rows were given the wrong way round, so that nearly all pairs are missed.
-	Exchanged Kind = "exchanged"
-	// NoText: many records are rejected since their text is null or missing.
-	NoText Kind = "no_text"
-	// SourceLoss: a source loses more than nine tenths of its documents, or far more than the others do.
-	SourceLoss Kind = "source_loss"
-	// PassageLoss: more than half of the words of the corpus, or of a source, are cut since they stand elsewhere.
-	PassageLoss Kind = "passage_loss"
-	// Expanding: compressed files become very long.
-	Expanding Kind = "expanding"
-	// ShortRecords: most of the texts are so short that a few words more or less make a near-duplicate.
-	ShortRecords Kind = "short_records"
-	// SmallTexts: many documents are so short that containment finds no passage of theirs.
-	SmallTexts Kind = "small_texts"
-	// CommonPhrases: more pairs share a passage than copying explains. Most passages may be phrases that nobody copied.
-	CommonPhrases Kind = "common_phrases"
-	// Markup: texts of records are web pages with all their tags.
-	Markup Kind = "markup"
-	// OtherTitle: web pages are removed for pages of another title.
-	OtherTitle Kind = "other_title"
-	// OtherPreset: the corpus looks like one that there is a preset for.
-	OtherPreset Kind = "preset"
-	// LikelyTemplate: the documents of a cluster may have little in common but a template.
-	LikelyTemplate Kind = "template"
-	// OnePair: two large parts of a cluster are joined by one pair.
-	OnePair Kind = "one_pair"
-	// ProtectedChanged: a protected site has too little left of what it was in the last run to be compared.
+	Panics           Kind = "panics"
+	Removal          Kind = "removal"
+	LargeCluster     Kind = "large_cluster"
+	Exchanged        Kind = "exchanged"
+	TextField        Kind = "text_field"
+	NoText           Kind = "no_text"
+	BlankTexts       Kind = "blank_texts"
+	RepeatedID       Kind = "repeated_ids"
+	SourceLoss       Kind = "source_loss"
+	PassageLoss      Kind = "passage_loss"
+	Expanding        Kind = "expanding"
+	ShortRecords     Kind = "short_records"
+	SmallTexts       Kind = "small_texts"
+	CommonPhrases    Kind = "common_phrases"
+	Markup           Kind = "markup"
+	OtherTitle       Kind = "other_title"
+	OtherPreset      Kind = "preset"
+	LikelyTemplate   Kind = "template"
+	OnePair          Kind = "one_pair"
 	ProtectedChanged Kind = "protected_changed"
-	// ProtectedMissing: there are no pages of any protected site, so no copies of them are found.
 	ProtectedMissing Kind = "protected_missing"
 )
 
+// Topic is what a report says of a kind of warnings.
+type Topic struct {
+	Kind Kind
+	// Place is the part of the page that tells more.
+	Place string
+	// Text is what a warning of the kind says, without the names in it.
+	Text string
+}
+
 // Kinds are all kinds of warnings, in the order in which they are listed.
-var Kinds = []Kind{Panics, Removal, LargeCluster, Exchanged, TextField, NoText, BlankTexts, RepeatedID, SourceLoss, PassageLoss, Expanding, ShortRecords, SmallTexts, CommonPhrases, Markup, OtherTitle, OtherPreset, LikelyTemplate, OnePair, ProtectedChanged, ProtectedMissing}
+var Kinds = []Topic{
+	{Panics, "rejects", "The program panicked over documents: please report it"},
+	{Removal, "sources", "More of a source is removed than --guard allows"},
+	{LargeCluster, "clusters", "A cluster has a large part of all documents"},
+	{Exchanged, "method", "Nearly all pairs at the threshold are missed: --bands and --rows may be exchanged"},
+	{TextField, "rejects", "Most texts are empty or web addresses: the texts may be in another field"},
+	{NoText, "rejects", "Records are rejected since their text is null or missing"},
+	{BlankTexts, "clusters", "Documents without any text are identical to each other, and only one is kept"},
+	{RepeatedID, "clusters", "Several documents have one id: joining results with the input by id confuses them"},
+	{SourceLoss, "sources", "A source loses more than nine tenths of its documents, or far more than the others do"},
+	{
+		PassageLoss,
+		"sources",
+		"More than half of the words of the corpus or of a source are cut, since they occur earlier",
+	},
+	{Expanding, "rejects", "Compressed files became more than 1,000 times as long: were they made to cost time?"},
+	{
+		ShortRecords,
+		"pairs",
+		"Most records, or near-duplicates, are short: one more word at an end makes a near-duplicate",
+	},
+	{SmallTexts, "pairs", "Many documents are so short that containment finds no passage of theirs"},
+	{
+		CommonPhrases,
+		"pairs",
+		"More pairs share a passage than copying explains: most may be phrases that nobody copied",
+	},
+	{Markup, "rejects", "Texts of records are web pages with all their tags, which count as words"},
+	{OtherTitle, "pairs", "Web pages are removed for pages whose title differs in more than numbers"},
+	{OtherPreset, "pairs", "The corpus looks like one that there is a preset for"},
+	{LikelyTemplate, "clusters", "A cluster looks like a template: its documents are just above the threshold"},
+	{OnePair, "clusters", "A large cluster is held together by one pair"},
+	{ProtectedChanged, "suspects", "A protected site changed too much since the last run to tell who copies it"},
+	{ProtectedMissing, "suspects", "No site is on the list of protected ones, so no copies of them are found"},
+}
+
+// rank is the index of the kind in [Kinds], -1 for a kind of another version.
+func (k Kind) rank() int {
+	return slices.IndexFunc(Kinds, func(one Topic) bool { return one.Kind == k })
+}
+
+// Topic returns what [Kinds] says of the kind, if anything.
+func (k Kind) Topic() Topic {
+	if i := k.rank(); i >= 0 {
+		return Kinds[i]
+	}
+	return Topic{}
+}
 
 // Warning is a sentence for the user.
 type Warning struct {
@@ -139,7 +174,6 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 // nothing to warn of.
 var ofRemoval = []Kind{SourceLoss, ShortRecords, OtherTitle, OtherPreset, LikelyTemplate, OnePair}
 
-// ofPanics warns of panics over documents.
 func ofPanics(found *findings.Findings) []Warning {
 	if found.Counts.Panics == 0 {
 		return nil
@@ -162,7 +196,7 @@ func OfPairs(c *job.Config, found *findings.Findings, earlier []Warning) []Warni
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Warning) int {
-		return cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind))
+		return cmp.Compare(a.Kind.rank(), b.Kind.rank())
 	})
 	return all
 }
@@ -178,7 +212,6 @@ func withMore(listed []Warning, count int64) []Warning {
 // leastRecords is the least number of records that say something of a field.
 const leastRecords = 10
 
-// ofTexts warns of a field that holds no texts in most records.
 func ofTexts(c *job.Config, t findings.Texts) []Warning {
 	if t.Records < leastRecords || 2*(t.Empty+t.Addresses) <= t.Records {
 		return nil
@@ -201,7 +234,6 @@ func ofTexts(c *job.Config, t findings.Texts) []Warning {
 	return []Warning{warning}
 }
 
-// ofBands warns of bands and rows that were exchanged.
 func ofBands(c *job.Config) []Warning {
 	given, other, isExchanged := c.Exchanged()
 	if !isExchanged {
@@ -214,7 +246,6 @@ func ofBands(c *job.Config) []Warning {
 	}}
 }
 
-// ofExpanding warns of compressed files that are much longer than they seem.
 func ofExpanding(c *job.Config, files int64) []Warning {
 	if files == 0 || c.MaxExpanded > 0 {
 		return nil
@@ -241,7 +272,6 @@ func ofMissing(c *job.Config, counts *findings.Counts) []Warning {
 	return []Warning{w}
 }
 
-// ofBlank warns of documents without any text, which are identical to each other.
 func ofBlank(found *findings.Findings) []Warning {
 	if found.Texts.Blank < 2 || found.Counts.Identical == 0 {
 		return nil
@@ -272,14 +302,12 @@ func ofRepeated(c *job.Config, found *findings.Findings) []Warning {
 	return []Warning{w}
 }
 
-// namesByID reports whether the job has an output whose rows name documents by their ids.
 func namesByID(c *job.Config) bool {
 	return slices.ContainsFunc(c.Outputs(), func(of string) bool {
 		return slices.Contains([]string{output.Removed, output.Unique, output.Pairs}, of)
 	})
 }
 
-// ofProtected warns of a list of protected sites that no page belongs to.
 func ofProtected(c *job.Config, found *findings.Mirrors) []Warning {
 	if c.Protected == "" || !c.HasSites() || found == nil || found.Protected > 0 {
 		return nil
@@ -318,7 +346,6 @@ func templateFlag(c *job.Config) string {
 	return strings.Join(flags, ", ")
 }
 
-// quotedWords is the number of words of a passage that are quoted.
 const quotedWords = 16
 
 // Passage returns the beginning of the longest passage that two texts have in common, on one line. It is empty if they have
@@ -348,7 +375,6 @@ func Passage(c *job.Config, a, b string) string {
 	return strings.Join(words, " ")
 }
 
-// GuardsMet returns the guards of the configuration that do not hold, such as "removes:50".
 func GuardsMet(c *job.Config, found *findings.Findings, table []sources.Row) []string {
 	guards, _ := c.Guards() // Validate has checked them
 	var met []string
@@ -390,20 +416,14 @@ func ofGuards(c *job.Config, found *findings.Findings, table []sources.Row) []Wa
 	return append(all, withMore(listed, int64(len(listed)))...)
 }
 
-// removed returns the sources that lose more than the guard allows, the one that loses most first.
 func removed(guards job.Guards, table []sources.Row) []sources.Row {
-	lost := slices.DeleteFunc(slices.Clone(table), func(row sources.Row) bool {
-		return !isGuarded(guards, row)
-	})
-	slices.SortStableFunc(lost, func(a, b sources.Row) int { return cmp.Compare(b.Removed, a.Removed) })
-	return lost
+	return worst(table, removedOf, func(row sources.Row) bool { return isGuarded(guards, row) })
 }
 
 func isGuarded(guards job.Guards, row sources.Row) bool {
 	return guards.Removes > 0 && isAbove(row.Removed, row.Documents, guards.Removes)
 }
 
-// large returns the clusters that are larger than the guard allows.
 func large(guards job.Guards, found *findings.Findings) []findings.LargeCluster {
 	least, share := guards.Large()
 	var clusters []findings.LargeCluster

@@ -77,7 +77,6 @@ func (b *bucket) entries() (entries []entry, err error) {
 	return entries, nil
 }
 
-// tokens returns the tokens of the runs that have unpublished results in the output folder.
 func (b *bucket) tokens() ([]string, error) {
 	entries, err := b.entries()
 	return runTokens(entries), err
@@ -112,23 +111,12 @@ func (b *bucket) recover(token string) error {
 
 // hasSources reports whether the folder of a run still has all files that its journal gives their names.
 func (b *bucket) hasSources(token string, j bucketJournal) (bool, error) {
-	found, err := b.generations(b.partial(token))
-	if err != nil {
-		return false, err
+	found, err := Listed(b.partial(token))
+	isMissing := func(m move) bool {
+		_, is := found[storage.Join(b.partial(token), m.From)]
+		return !is
 	}
-	return !slices.ContainsFunc(j.Moves, func(m move) bool { _, is := found[m.From]; return !is }), nil
-}
-
-// generations returns the generations of the files in a folder and below it, by their names in it.
-func (b *bucket) generations(folder string) (map[string]string, error) {
-	found := map[string]string{}
-	for info, err := range b.storage.List(folder) {
-		if err != nil {
-			return nil, err
-		}
-		found[strings.TrimPrefix(info.Name, folder+"/")] = info.Generation
-	}
-	return found, nil
+	return err == nil && !slices.ContainsFunc(j.Moves, isMissing), err
 }
 
 // removePartial removes the results of a run that are not published. The journal goes first: otherwise it
@@ -140,7 +128,6 @@ func (b *bucket) removePartial(token string) error {
 	return removeAll(b.storage, b.partial(token))
 }
 
-// bucketJournal says what a run is about to do.
 type bucketJournal struct {
 	// Replaces is the token of the manifest that the new one replaces, empty if there is none.
 	Replaces string `json:"replaces"`
@@ -150,7 +137,7 @@ type bucketJournal struct {
 	Remove []string `json:"remove"`
 }
 
-// parseJournal reads the journal of a run. It refuses names that lead out of the run's folders.
+// parseJournal refuses names that lead out of the run's folders.
 func parseJournal(content []byte) (j bucketJournal, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
@@ -186,7 +173,7 @@ func (b *bucket) check(token string, j bucketJournal) error {
 
 // carryOut does what a journal says, unless that is void. It can be repeated, wherever it stopped before.
 func (b *bucket) carryOut(token string, j bucketJournal) error {
-	seen, err := b.generations(b.folder)
+	seen, err := Listed(b.folder)
 	if err == nil {
 		err = b.check(token, j)
 	}
@@ -221,19 +208,17 @@ func (b *bucket) copy(token string, m move) error {
 	return b.storage.Copy(storage.Join(b.partial(token), m.From), b.at(m.To))
 }
 
-// removeAsSeen removes files of the folder, each in the generation that was seen.
-func (b *bucket) removeAsSeen(seen map[string]string, names []string) error {
+func (b *bucket) removeAsSeen(seen map[string]storage.Info, names []string) error {
 	var group errgroup.Group
 	group.SetLimit(requests)
 	for _, name := range names {
-		if generation, is := seen[name]; is {
-			group.Go(func() error { return storage.RemoveGeneration(b.storage, b.at(name), generation) })
+		if info, is := seen[b.at(name)]; is {
+			group.Go(func() error { return storage.RemoveGeneration(b.storage, info.Name, info.Generation) })
 		}
 	}
 	return group.Wait()
 }
 
-// manifest reads the manifest in the folder. It is empty if there is none.
 func (b *bucket) manifest() (Manifest, error) {
 	content, err := storage.ReadFile(b.at(ManifestName))
 	return readManifest(content, err)

@@ -24,7 +24,6 @@ type disk struct {
 	allow func(operation, path string) error
 }
 
-// ask returns the error that a test wants from an operation.
 func (d disk) ask(operation, path string) error {
 	if d.allow == nil {
 		return nil
@@ -35,7 +34,6 @@ func (d disk) ask(operation, path string) error {
 	return nil
 }
 
-// do does an operation, unless a test wants an error from it.
 func (d disk) do(operation, path string, act func() error) error {
 	if err := d.ask(operation, path); err != nil {
 		return err
@@ -43,7 +41,6 @@ func (d disk) do(operation, path string, act func() error) error {
 	return act()
 }
 
-// mkdir makes a folder that only its owner may enter.
 func (d disk) mkdir(path string) error {
 	return d.do("mkdir", path, func() error { return os.Mkdir(path, 0o700) })
 }
@@ -66,44 +63,36 @@ func (d disk) rename(from, to string) error {
 	return d.do("rename", from, func() error { return os.Rename(from, to) })
 }
 
-// renameIn renames a file in or below a folder. It follows no link out of the folder.
 func (d disk) renameIn(folder, from, to string) error {
-	return d.do("rename", filepath.Join(folder, from), func() error {
-		root, err := os.OpenRoot(folder)
-		if err != nil {
+	return d.inRoot("rename", folder, from, func(root *os.Root) error { return root.Rename(from, to) })
+}
+
+// removeIn removes a file or an empty folder below a folder. It is no error if there is none.
+func (d disk) removeIn(operation, folder, name string) error {
+	return d.inRoot(operation, folder, name, func(root *os.Root) error {
+		if err := root.Remove(name); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		return errors.Join(root.Rename(from, to), root.Close())
+		return nil
 	})
 }
 
-// removeIn removes a file or an empty folder below a folder. It is no error if there is none. It follows no link out of the folder.
-func (d disk) removeIn(operation, folder, name string) error {
+// mkdirIn makes a folder below a folder, and all those above it that are missing.
+func (d disk) mkdirIn(folder, name string) error {
+	return d.inRoot("mkdir", folder, name, func(root *os.Root) error { return root.MkdirAll(name, 0o777) })
+}
+
+// inRoot does an operation in or below a folder. It follows no link out of the folder.
+func (d disk) inRoot(operation, folder, name string, act func(*os.Root) error) error {
 	return d.do(operation, filepath.Join(folder, name), func() error {
 		root, err := os.OpenRoot(folder)
 		if err != nil {
 			return err
 		}
-		err = root.Remove(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return errors.Join(err, root.Close())
+		return errors.Join(act(root), root.Close())
 	})
 }
 
-// mkdirIn makes a folder below a folder, and all those above it that are missing. It follows no link out of the folder.
-func (d disk) mkdirIn(folder, name string) error {
-	return d.do("mkdir", filepath.Join(folder, name), func() error {
-		root, err := os.OpenRoot(folder)
-		if err != nil {
-			return err
-		}
-		return errors.Join(root.MkdirAll(name, 0o777), root.Close())
-	})
-}
-
-// exchange swaps the names of two files or folders in one step.
 func (d disk) exchange(a, b string) error {
 	return d.do("exchange", a, func() error {
 		if err := exchange(a, b); err != nil {
@@ -113,7 +102,6 @@ func (d disk) exchange(a, b string) error {
 	})
 }
 
-// remove removes a file or an empty folder. It is no error if there is none.
 func (d disk) remove(path string) error {
 	return d.do("remove", path, func() error { return storage.Local{}.Remove(path) })
 }
@@ -156,13 +144,12 @@ func (d disk) lstat(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// exists reports whether something has that name, or an error hides it.
+// exists also reports true if an error hides what has that name.
 func (d disk) exists(path string) bool {
 	info, err := d.lstat(path)
 	return info != nil || err != nil
 }
 
-// writeFile writes a new file with a mode.
 func (d disk) writeFile(path string, content []byte, mode fs.FileMode) error {
 	if err := d.ask("create", path); err != nil {
 		return err
@@ -201,7 +188,6 @@ const syncsAtATime = 16
 // other programs as well, in a fraction of the time.
 const manyFiles = 1000
 
-// syncAll waits until files in a folder are on the device.
 func (d disk) syncAll(folder string, paths []string) error {
 	if len(paths) > manyFiles {
 		err := d.do("sync", folder, func() error { return syncDisk(folder) })
@@ -220,9 +206,8 @@ func (d disk) syncAll(folder string, paths []string) error {
 // mostRemovals bounds how often removeFolder empties a folder to which somebody goes on writing.
 const mostRemovals = 1000
 
-// removeFolder removes a folder with all its content. The mark that shows which run owns the folder goes
-// last. A task that the runner has given up may write one more file in the meantime. Then the folder is
-// emptied again.
+// removeFolder removes a folder with all its content. The mark that shows which run owns the folder goes last. A task
+// that the runner has given up may write one more file in the meantime. Then the folder is emptied again.
 func (d disk) removeFolder(path string) error {
 	var err error
 	for range mostRemovals {
@@ -236,7 +221,6 @@ func (d disk) removeFolder(path string) error {
 	return err
 }
 
-// empty removes all content of a folder. The mark goes last.
 func (d disk) empty(path string) error {
 	entries, err := d.readDir(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -286,7 +270,6 @@ func makeFolder(path string, mode fs.FileMode) (made []string, err error) {
 	return made, err
 }
 
-// isPlaceholder reports whether a path is the link that stands for a foreign folder.
 func isPlaceholder(path, staging string) bool {
 	held, err := os.Readlink(path)
 	return err == nil && held == placeholder(staging, filepath.Base(path))
@@ -365,8 +348,7 @@ func copyExtended(from, to string) error {
 	return nil
 }
 
-// extended returns the extended attributes of a file. It returns none if the file system has no such
-// attributes.
+// extended returns no attributes if the file system has none.
 func extended(path string) (map[string][]byte, error) {
 	names := make([]byte, 64<<10)
 	n, err := unix.Listxattr(path, names)
@@ -402,14 +384,12 @@ func isOwn(info fs.FileInfo) bool {
 	return ownerOf(info).user == os.Geteuid() && info.Mode()&writableByOthers == 0
 }
 
-// isOwnFolder reports whether a path is a folder that belongs to the user alone, and not a link.
 func isOwnFolder(path string) bool {
 	info, err := disk{}.lstat(path)
 	return err == nil && info != nil && info.IsDir() && isOwn(info)
 }
 
-// readOwn returns the content of a file that belongs to the user alone. It returns an error for any other
-// file.
+// readOwn returns the content of a file that belongs to the user alone. It returns an error for any other file.
 func readOwn(path string) ([]byte, error) {
 	file, err := storage.OpenUnlinked(path)
 	if err != nil {

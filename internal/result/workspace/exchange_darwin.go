@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchange swaps two names. It returns an error if the file system cannot do that.
 func exchange(a, b string) error { return unix.RenamexNp(a, b, unix.RENAME_SWAP) }
 
 // syncDisk fails: this system syncs one file at a time.

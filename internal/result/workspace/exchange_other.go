@@ -4,7 +4,6 @@ package workspace
 
 import "errors"
 
-// exchange fails: this system cannot swap two names.
 func exchange(_, _ string) error { return errors.ErrUnsupported }
 
 // syncDisk fails: this system syncs one file at a time.

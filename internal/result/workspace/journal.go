@@ -88,7 +88,6 @@ func (p publication) begin(j journal) error {
 	return nil
 }
 
-// end removes the journal after the work is done or undone.
 func (t target) end(token string) error {
 	if err := t.disk.remove(t.journal(token)); err != nil {
 		return err
@@ -96,7 +95,6 @@ func (t target) end(token string) error {
 	return t.disk.sync(t.partial(token))
 }
 
-// check refuses a journal with names that no job gives.
 func (j journal) check() error {
 	names := slices.Clone(j.Old)
 	for _, m := range j.New {
@@ -113,7 +111,6 @@ func (j journal) check() error {
 	return nil
 }
 
-// isPlain reports whether a name is the plain name of a file in a folder, which leads nowhere else.
 func isPlain(name string) bool {
 	return filepath.IsLocal(name) && name == filepath.Base(name) && name != "."
 }
@@ -144,7 +141,7 @@ func (t target) forward(j journal, token string) error {
 	}
 	for _, m := range j.New {
 		if m.To == SuccessName {
-			if err := t.syncFolders(j.names()); err != nil {
+			if err := t.syncFolders(publication{moves: j.New}.names()); err != nil {
 				return err
 			}
 		}
@@ -161,10 +158,6 @@ func (t target) forward(j journal, token string) error {
 	return t.disk.sync(t.path)
 }
 
-// names returns the names of the new files.
-func (j journal) names() []string { return publication{moves: j.New}.names() }
-
-// setAside moves the old results out of the way.
 func (t target) setAside(j journal, token string) error {
 	for _, name := range j.Old {
 		if err := t.renameIfThere(name, below(token, setAsideName, name)); err != nil {
@@ -227,7 +220,6 @@ func IsInterrupted(path string) bool {
 	})
 }
 
-// finishJournal finishes what a dead run had begun, if it had begun anything.
 func (t target) finishJournal(token string) error {
 	if err := t.disk.ask("read", t.journal(token)); err != nil {
 		return fmt.Errorf("finish publishing what an earlier job had begun: %w", err)

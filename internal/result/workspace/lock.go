@@ -1,13 +1,13 @@
 package workspace
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"mirrorbeam.dev/internal/storage"
@@ -29,36 +29,18 @@ const (
 	markName      = ".mirrorbeam-run"
 )
 
-// recordForm begins the first line of a record. tokenForm describes what rand.Text makes.
 const (
-	recordForm = "mirrorbeam run "
-	tokenForm  = `[A-Z2-7]{26}`
+	// recordForm has the paths quoted, since they may contain any byte.
+	recordForm = "mirrorbeam run %s\noutput %q\ntemp %q\n"
+	// tokenForm describes what rand.Text makes.
+	tokenForm = `[A-Z2-7]{26}`
 )
 
-// encode writes a record. Paths are quoted, since they may contain any byte.
-func (r record) encode() []byte {
-	return fmt.Appendf(nil, "%s%s\noutput %q\ntemp %q\n", recordForm, r.token, r.output, r.temp)
-}
+func (r record) encode() []byte { return fmt.Appendf(nil, recordForm, r.token, r.output, r.temp) }
 
 func decodeRecord(content []byte) (r record, err error) {
-	lines := strings.Split(string(content), "\n")
-	if len(lines) != 4 || lines[3] != "" {
-		return r, errors.New("not the record of a run")
-	}
-	for i, field := range []struct {
-		start string
-		value *string
-	}{{recordForm, &r.token}, {"output ", &r.output}, {"temp ", &r.temp}} {
-		value, found := strings.CutPrefix(lines[i], field.start)
-		if found && i > 0 {
-			value, err = strconv.Unquote(value)
-		}
-		if !found || err != nil {
-			return r, errors.New("not the record of a run")
-		}
-		*field.value = value
-	}
-	if !isToken(r.token) {
+	_, err = fmt.Sscanf(string(content), recordForm, &r.token, &r.output, &r.temp)
+	if err != nil || !isToken(r.token) || !bytes.Equal(content, r.encode()) {
 		return r, errors.New("not the record of a run")
 	}
 	return r, nil
@@ -68,14 +50,12 @@ func isToken(s string) bool {
 	return regexp.MustCompile("^" + tokenForm + "$").MatchString(s)
 }
 
-// IsPartial reports whether a file belongs to results that are not published yet.
 func IsPartial(path string) bool {
 	return strings.HasPrefix(filepath.Base(filepath.Dir(path)), partialPrefix+runPrefix)
 }
 
 func (r record) lock() string { return r.temp + lockSuffix }
 
-// mark makes a folder and marks it as the run's.
 func (r record) mark(d disk, folder string) error {
 	if err := d.mkdir(folder); err != nil {
 		return err
@@ -143,7 +123,6 @@ func (s sweeper) clearTemp(parent string) {
 	}
 }
 
-// clearLock clears away the run of a lock, unless the run is alive.
 func (s sweeper) clearLock(path, token string) {
 	lock, err := storage.Lock(path, os.O_RDWR)
 	if err != nil {
@@ -179,8 +158,7 @@ func (s sweeper) clearLock(path, token string) {
 	}
 }
 
-// clearOutput clears away what a dead run has left in its output folder. It reports whether nothing is left
-// there.
+// clearOutput clears away what a dead run has left in its output folder. It reports whether nothing is left there.
 func (s sweeper) clearOutput(r record) bool {
 	t := target{s.disk, r.output}
 	if r.output == s.output {

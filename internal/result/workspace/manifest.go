@@ -23,13 +23,12 @@ const (
 
 // Manifest lists what a job has published.
 type Manifest struct {
-	// Token is the random name of the run. Jobs of earlier versions wrote none.
-	Token string `json:"token,omitempty"`
+	// Token is the random name of the run.
+	Token string `json:"token"`
 	// Files are the files of the results.
 	Files []output.File `json:"files"`
 }
 
-// parseManifest reads the manifest of a job. It refuses any other file.
 func parseManifest(content []byte) (m Manifest, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(content))
 	decoder.DisallowUnknownFields()
@@ -39,7 +38,7 @@ func parseManifest(content []byte) (m Manifest, err error) {
 	if len(m.Files) == 0 {
 		return m, errors.New("it lists no file")
 	}
-	if m.Token != "" && !isToken(m.Token) {
+	if !isToken(m.Token) {
 		return m, fmt.Errorf("%q is no token", m.Token)
 	}
 	for _, file := range m.Files {
@@ -87,13 +86,10 @@ func readManifest(content []byte, err error) (Manifest, error) {
 // damagedError says that the manifest is no JSON, so that nothing tells which files a job has written.
 type damagedError struct{ error }
 
-// foreignError says that the output folder holds what no job has written.
 type foreignError struct{ error }
 
-// Unwrap returns what was found.
 func (e foreignError) Unwrap() error { return e.error }
 
-// foreign returns a foreignError.
 func foreign(format string, arguments ...any) error {
 	return foreignError{fmt.Errorf(format, arguments...)}
 }
@@ -110,7 +106,6 @@ type earlier struct {
 	known map[string]bool
 }
 
-// newEarlier returns what is known of results with these names.
 func newEarlier(names []string, whole bool) earlier {
 	known := map[string]bool{}
 	for _, name := range names {
@@ -122,7 +117,6 @@ func newEarlier(names []string, whole bool) earlier {
 	return earlier{names: names, whole: whole, known: known}
 }
 
-// has reports whether a file or folder of that name is of the results.
 func (e earlier) has(name string, isFolder bool) bool {
 	if isFolder {
 		name += "/"
@@ -147,13 +141,7 @@ func (t target) earlier() (earlier, error) {
 	}
 	e = newEarlier(t.results(m), e.whole)
 	e.token = m.Token
-	if err := t.checkTrees(e.names); err != nil {
-		return e, err
-	}
-	if m.Token == "" {
-		return e, t.checkOld(m)
-	}
-	return e, nil
+	return e, t.checkTrees(e.names)
 }
 
 // results returns the names of the results in a folder and of the pages about them, the manifest last.
@@ -165,32 +153,6 @@ func (t target) checkNothing(names ...string) error {
 		if t.disk.exists(t.at(name)) {
 			return foreign("there is a file %s and no %s", name, ManifestName)
 		}
-	}
-	return nil
-}
-
-// checkOld checks results of a version that wrote no token. Each file must be as the manifest says, and the
-// summary must come from a job.
-func (t target) checkOld(m Manifest) error {
-	for _, file := range m.Files {
-		info, err := t.disk.lstat(t.at(file.Name))
-		if err != nil {
-			return err
-		}
-		if info == nil || !info.Mode().IsRegular() || info.Size() != file.Bytes {
-			return foreign("%s is not the file of %d bytes that %s lists", file.Name, file.Bytes, ManifestName)
-		}
-	}
-	content, err := t.disk.readFile(filepath.Join(t.path, SummaryName))
-	if err != nil {
-		return err
-	}
-	var summary struct {
-		Hash   string          `json:"config_hash"`
-		Counts json.RawMessage `json:"counts"`
-	}
-	if err := json.Unmarshal(content, &summary); err != nil || summary.Hash == "" || summary.Counts == nil {
-		return foreign("%s does not come from a job", SummaryName)
 	}
 	return nil
 }

@@ -132,25 +132,18 @@ func (t target) removeFile(name string) error {
 // prepare checks the finished files, and writes the manifest, the summary and the mark of success next to them. It returns
 // the names that all of them get.
 func (w *Workspace) prepare(files []output.File, summary any) ([]move, error) {
-	s, err := storage.Of(w.Partial)
+	found, err := Listed(w.Partial)
 	if err != nil {
-		return nil, err
-	}
-	sizes := map[string]int64{}
-	for info, err := range s.List(w.Partial) {
-		if err != nil {
-			return nil, fmt.Errorf("check the results: %w", err)
-		}
-		sizes[info.Name] = info.Size
+		return nil, fmt.Errorf("check the results: %w", err)
 	}
 	moves := []move{{ManifestName, ManifestName}}
 	for i, file := range files {
-		size, is := sizes[storage.Join(w.Partial, file.Temporary)]
+		info, is := found[storage.Join(w.Partial, file.Temporary)]
 		if !is {
 			return nil, fmt.Errorf("check %s: %w", file.Name, fs.ErrNotExist)
 		}
-		if size != file.Bytes {
-			return nil, fmt.Errorf("check %s: it has %d bytes, %d were written", file.Name, size, file.Bytes)
+		if info.Size != file.Bytes {
+			return nil, fmt.Errorf("check %s: it has %d bytes, %d were written", file.Name, info.Size, file.Bytes)
 		}
 		moves = append(moves, move{file.Temporary, file.Name})
 		files[i].Temporary = ""
@@ -172,6 +165,22 @@ func (w *Workspace) prepare(files []output.File, summary any) ([]move, error) {
 		}
 	}
 	return append(moves, move{SummaryName, SummaryName}, move{SuccessName, SuccessName}), nil
+}
+
+// Listed returns the files in a folder and below it, by their full names.
+func Listed(folder string) (map[string]storage.Info, error) {
+	s, err := storage.Of(folder)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]storage.Info{}
+	for info, err := range s.List(folder) {
+		if err != nil {
+			return nil, err
+		}
+		found[info.Name] = info
+	}
+	return found, nil
 }
 
 // checkNames refuses names that foreign files or folders have.
@@ -227,7 +236,6 @@ func (w *Workspace) Publish(files []output.File, summary any) (err error) {
 	return nil
 }
 
-// recover finishes what a dead run has begun in the target, and removes what is left of the run.
 func (t target) recover(token string) error {
 	if err := t.settle(token); err != nil {
 		return err

@@ -47,7 +47,6 @@ func (p *publication) publishByExchange() error {
 	return nil
 }
 
-// unstage removes the folder next to the target after a failure.
 func (p publication) unstage(cause error) error {
 	if err := p.settle(p.token); err != nil {
 		return errors.Join(cause, err)
@@ -55,8 +54,7 @@ func (p publication) unstage(cause error) error {
 	return fmt.Errorf("%w: %w", errNotExchanged, cause)
 }
 
-// stage builds the new folder and locks it. Other jobs must find it taken as soon as it has the target's
-// name.
+// stage builds the new folder and locks it. Other jobs must find it taken as soon as it has the target's name.
 func (p *publication) stage(staging string) error {
 	if err := p.disk.mkdir(staging); err != nil {
 		return err
@@ -108,7 +106,6 @@ func (p *publication) stage(staging string) error {
 	return nil
 }
 
-// placeholder is the content of a link that stands for a foreign folder.
 func placeholder(staging, name string) string {
 	return filepath.Join("..", filepath.Base(staging), name)
 }

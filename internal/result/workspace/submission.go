@@ -21,7 +21,6 @@ import (
 // SubmissionName is the name of the file that says that the job of a run is in the hands of a cluster.
 const SubmissionName = "job.json"
 
-// submission is the content of that file.
 type submission struct {
 	Token  string `json:"token"`
 	Output string `json:"output"`
@@ -36,7 +35,6 @@ type HandedOverError struct {
 	Output string
 }
 
-// Error says what to do.
 func (e *HandedOverError) Error() string {
 	return fmt.Sprintf("a job on a cluster writes to the output folder %s: 'runjob finish %s' waits for it and publishes its results; or give another folder", e.Output, e.Output)
 }
@@ -71,17 +69,14 @@ func (w *Workspace) Settle() error {
 	return nil
 }
 
-// writeBoth writes a file into both folders of the run.
 func (w *Workspace) writeBoth(name string, content []byte) error {
 	return errors.Join(storage.WriteFile(storage.Join(w.Temp, name), content), storage.WriteFile(storage.Join(w.Partial, name), content))
 }
 
-// removeBoth removes it again.
 func (w *Workspace) removeBoth(name string) error {
 	return errors.Join(storage.Remove(storage.Join(w.Partial, name)), storage.Remove(storage.Join(w.Temp, name)))
 }
 
-// isHandedOver reports whether the job of the run that owns a folder is in the hands of a cluster.
 func isHandedOver(folder string) (bool, error) {
 	_, err := storage.Stat(storage.Join(folder, SubmissionName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -154,15 +149,12 @@ func outliveLease(ctx context.Context, wait func(), try func() error) error {
 // noJob is the error of an output folder for which no job is to be finished. It is an [fs.ErrNotExist].
 type noJob struct{ output string }
 
-// Error says which folder it is.
 func (n noJob) Error() string {
 	return fmt.Sprintf("no job on a cluster writes to the output folder %s: name the --output of a 'runjob run' on a cluster", n.output)
 }
 
-// Is reports whether target is the kind of the error.
 func (n noJob) Is(target error) bool { return target == fs.ErrNotExist }
 
-// takeUpOutput takes the lock or the lease of an output folder and finds the run in it.
 func (w *Workspace) takeUpOutput(output string) error {
 	err := w.openOutput(output, false)
 	_, isHeld := heldBy(err)
@@ -195,7 +187,6 @@ func (w *Workspace) takeUpOutput(output string) error {
 	return noJob{output}
 }
 
-// takeUpTemp takes the lock or the lease of the run's folder of temporary files.
 func (w *Workspace) takeUpTemp(folder string) error {
 	w.Temp = folder
 	if storage.Scheme(folder) != "" {
@@ -219,13 +210,11 @@ func (w *Workspace) takeUpTemp(folder string) error {
 // A run that is to be resumed if it dies keeps its folders. It writes a file into each of them, by which the next run of
 // the same recipe finds them. Runs for other output folders leave them alone for a while.
 
-// keptName is the name of that file.
 const keptName = "resume.json"
 
 // longestKept is how long the folders of a dead run wait to be resumed while runs for other output folders come by.
 const longestKept = 7 * 24 * time.Hour
 
-// kept is the content of that file.
 type kept struct {
 	// Recipe identifies all that the run was to do.
 	Recipe string    `json:"recipe"`
@@ -239,7 +228,6 @@ func (k kept) waits(output string) bool {
 	return k.Output != output && time.Since(k.Since) < longestKept
 }
 
-// readKept reads the file in a folder, if there is one.
 func readKept(folder string) (k kept, is bool, err error) {
 	content, err := storage.ReadFile(storage.Join(folder, keptName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -287,7 +275,6 @@ func (w *Workspace) release() error {
 	return nil
 }
 
-// resume takes up a dead run that was kept, if it is of the same recipe.
 func (w *Workspace) resume(token, partial string) (resumed bool, err error) {
 	k, is, err := readKept(partial)
 	if err != nil || !is || w.recipe == "" || k.Output != w.Output {

@@ -17,7 +17,6 @@ import (
 // folders are made when it gets the name, and go with the last file in them. So all in a tree is of the job: results in a tree
 // to which somebody has added a file are not replaced.
 
-// trees returns the folders that results with these names are in.
 func trees(names []string) (folders []string) {
 	for _, name := range names {
 		if tree, _, inTree := strings.Cut(name, "/"); inTree && !slices.Contains(folders, tree) {
@@ -43,7 +42,6 @@ func foldersOf(names []string) []string {
 	return folders
 }
 
-// unlisted is the error of what is in the folder of an output and is no result.
 func unlisted(name string) error {
 	return foreign("in the folder of an output there is %s, which %s does not list", name, ManifestName)
 }
@@ -74,7 +72,6 @@ func (t target) checkTrees(names []string) error {
 	return nil
 }
 
-// names returns the names that the new files get.
 func (p publication) names() []string {
 	names := make([]string, len(p.moves))
 	for i, m := range p.moves {

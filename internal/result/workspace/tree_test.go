@@ -92,7 +92,9 @@ func TestManifestNames(t *testing.T) {
 		"unique/../a": false, "unique//a": false, "unique/": false, "unique": false, "/unique/a": false, "other/a": false, "unique/./a": false,
 		"unique/a/..": false, `unique/..\\a`: false, "annotated/a": false,
 	} {
-		_, err := parseManifest([]byte(`{"files":[{"name":"` + name + `","output":"unique","rows":1,"bytes":1}]}`))
+		_, err := parseManifest([]byte(
+			`{"token":"ABCDEFGHIJKLMNOPQRSTUVWXYZ","files":[{"name":"` + name + `","output":"unique","rows":1,"bytes":1}]}`,
+		))
 		if (err == nil) != isTaken {
 			t.Errorf("%s: %v", name, err)
 		}

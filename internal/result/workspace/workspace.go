@@ -19,7 +19,6 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// Options says where a run works.
 type Options struct {
 	// Output is the folder for the results. It is made if it is missing.
 	Output string
@@ -37,8 +36,7 @@ type Options struct {
 type Workspace struct {
 	// Output is where the results are published, an absolute path without links.
 	Output string
-	// Temp is the run's folder of temporary files, an absolute path. Only the user
-	// may enter it.
+	// Temp is the run's folder of temporary files, an absolute path. Only the user may enter it.
 	Temp string
 	// Partial is the run's folder of unpublished results, in Output. Only the user may enter it.
 	Partial string
@@ -210,7 +208,6 @@ func (w *Workspace) recoverRuns() error {
 	return nil
 }
 
-// checkOutput refuses an output folder with files that may not be replaced.
 func (w *Workspace) checkOutput(shown string, overwrite bool) error {
 	old, err := w.output.earlier()
 	if _, is := errors.AsType[foreignError](err); is {
@@ -238,7 +235,6 @@ func (w *Workspace) checkOutput(shown string, overwrite bool) error {
 	return nil
 }
 
-// runTokens returns the tokens in the names of folders of partial results.
 func runTokens(entries []entry) (tokens []string) {
 	for _, e := range entries {
 		if token, is := strings.CutPrefix(e.name, partialPrefix+runPrefix); is && e.isFolder && isToken(token) {
@@ -267,7 +263,6 @@ func (w *Workspace) Close() {
 	}
 }
 
-// openTempFolder makes the run's folder of temporary files, wherever it is.
 func (w *Workspace) openTempFolder(parent string) (err error) {
 	if storage.Scheme(parent) == "" {
 		err = w.openTemp(parent)

@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -130,10 +129,14 @@ func TestRecords(t *testing.T) {
 // Neither do other foreign files that have names of results.
 func TestForeignManifests(t *testing.T) {
 	for _, files := range []map[string]string{
-		{ManifestName: `{"files":[{"name":"thesis.docx","output":"","rows":0,"bytes":6}]}`, "thesis.docx": "thesis"},
-		{ManifestName: `{"files":[{"name":"pairs-1.docx","output":"pairs","rows":0,"bytes":6}]}`, "pairs-1.docx": "thesis"},
-		{ManifestName: `{"token":"T","files":[{"name":"pairs-1.docx","output":"pairs","rows":0,"bytes":6}]}`, "pairs-1.docx": "thesis"},
-		{ManifestName: `{"files":[{"name":"pairs-../x","output":"pairs","rows":0,"bytes":1}]}`},
+		{ManifestName: `{"token":"ABCDEFGHIJKLMNOPQRSTUVWXYZ","files":[{"name":"thesis.docx","output":"","rows":0,"bytes":6}]}`, "thesis.docx": "thesis"},
+		{
+			ManifestName:   `{"token":"ABCDEFGHIJKLMNOPQRSTUVWXYZ","files":[{"name":"pairs-1.docx","output":"pairs","rows":0,"bytes":6}]}`,
+			"pairs-1.docx": "thesis",
+		},
+		{ManifestName: `{"token":"T","files":[{"name":"pairs-00000-of-00001.jsonl","output":"pairs"}]}`},
+		{ManifestName: `{"files":[{"name":"pairs-00000-of-00001.jsonl","output":"pairs"}]}`},
+		{ManifestName: `{"token":"ABCDEFGHIJKLMNOPQRSTUVWXYZ","files":[{"name":"pairs-../x","output":"pairs","rows":0,"bytes":1}]}`},
 		{SummaryName: "mine"},
 		{SuccessName: ""},
 	} {
@@ -189,32 +192,6 @@ func TestForeignResults(t *testing.T) {
 		if content, err := os.ReadFile(mine); err != nil || string(content) != "mine" {
 			t.Errorf("it holds %q (%v)", content, err)
 		}
-	}
-}
-
-// TestOldResults: results of a version without tokens are replaced if everything is as the manifest says.
-// Otherwise they are left alone.
-func TestOldResults(t *testing.T) {
-	forget := func(g ground) {
-		path := filepath.Join(g.output(), ManifestName)
-		m, err := disk{}.readManifest(g.output())
-		m.Token = ""
-		content, marshalling := json.Marshal(m)
-		if err := errors.Join(err, marshalling, os.WriteFile(path, content, 0o666)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	g := newGround(t)
-	if err := publish(g.options(), "old", disk{}); err != nil {
-		t.Fatal(err)
-	}
-	forget(g)
-	g.checkNext(false)
-
-	forget(g)
-	write(t, filepath.Join(g.output(), output.ShardName("pairs", 0, 1, output.JSONL)), "changed by me")
-	if err := publish(g.options(), "new", disk{}); err == nil || !strings.Contains(err.Error(), "move the file away") {
-		t.Errorf("a changed result: %v", err)
 	}
 }
 

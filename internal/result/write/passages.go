@@ -1,10 +1,7 @@
 package write
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
@@ -24,30 +21,11 @@ func PassagesDelivery() work.Delivery {
 	return work.Delivery{Output: true, Extra: []runfile.Kind{records.TrimRows}, OnlyCounted: []work.Stage{work.Cluster}}
 }
 
-// Task writes the file of one output shard.
 func (p *Passages) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
-	return Write(p.Files, p.Name(output.Passages, t.Number, t.Shards), p.Names(t), w, func(row func(output.Cut) error) error {
-		first, end := splitsOf(t, p.Splits)
-		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.TaskContext) error {
-			for _, piece := range split.Pieces {
-				if piece.Kind != records.TrimRows {
-					continue
-				}
-				packed, err := split.ReadPiece(0, piece)
-				if err != nil {
-					return err
-				}
-				for line := range bytes.Lines(packed) {
-					var cut output.Cut
-					if err := json.Unmarshal(line, &cut); err != nil {
-						return fmt.Errorf("passages in %s: %w", piece.Path, err)
-					}
-					if err := row(cut); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
+	file := p.Name(output.Passages, t.Number, t.Shards)
+	return Write(p.Files, file, p.Names(t), w, func(row func(output.Cut) error) error {
+		return eachSplit(t, p.Splits, w.Memory, func(split *work.TaskContext) error {
+			return copyRows(split, records.TrimRows, output.Passages, row)
 		})
 	})
 }

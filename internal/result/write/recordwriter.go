@@ -37,7 +37,6 @@ func (w *recordWriter) separate(folder, of string, input *corpus.File) {
 	w.folder, w.of, w.separated = folder, of, nil
 }
 
-// header writes the record that names the fields, once in a file.
 func (w *recordWriter) header(header []byte) error {
 	if w.hasHeader || len(header) == 0 {
 		return nil
@@ -47,7 +46,6 @@ func (w *recordWriter) header(header []byte) error {
 	return err
 }
 
-// record writes one record as it is in the input.
 func (w *recordWriter) record(position int64, record []byte) error {
 	if w.records == nil {
 		return w.file(w.input.At(position), record)
@@ -56,7 +54,6 @@ func (w *recordWriter) record(position int64, record []byte) error {
 	return w.records.Write(name, record)
 }
 
-// file writes a record that is a file.
 func (w *recordWriter) file(of *corpus.File, record []byte) error {
 	file := output.File{Name: output.TreeName(w.of, of.CopyName()), Output: w.of, Input: quoting.Text(of.Path)}
 	if err := w.out.Reset(w.folder, file, output.Format(of.Format.String()+of.CopySuffix())); err != nil {
@@ -70,7 +67,6 @@ func (w *recordWriter) file(of *corpus.File, record []byte) error {
 	return err
 }
 
-// close ends the copy of an input file, and returns its files.
 func (w *recordWriter) close() ([]output.File, error) {
 	if w.records == nil {
 		return w.separated, nil
@@ -82,7 +78,6 @@ func (w *recordWriter) close() ([]output.File, error) {
 	return []output.File{file}, err
 }
 
-// rows writes each record as a row.
 type rows struct{ out *output.Writer }
 
 func (r rows) Write(_ string, record []byte) error { return r.out.Row(withLineFeed(record)) }

@@ -82,7 +82,6 @@ func newResult(outcomes []work.Outcome) (*Result, error) {
 	return r, r.check()
 }
 
-// check compares the numbers of rows with what was counted.
 func (r *Result) check() error {
 	var sites findings.Mirrors
 	if r.Mirrors != nil {
@@ -125,7 +124,6 @@ func (r *Result) rows(of string) (n int64, written bool) {
 	return n, written
 }
 
-// write writes the result for [ReadResult].
 func (r *Result) write(temp string) error {
 	b, err := json.Marshal(r)
 	if err == nil {
@@ -137,7 +135,6 @@ func (r *Result) write(temp string) error {
 	return nil
 }
 
-// ReadResult returns the result of the pipeline whose folder is temp. Finish wrote it.
 func ReadResult(temp string) (result Result, err error) {
 	b, err := storage.ReadFile(resultPath(temp))
 	if err == nil {

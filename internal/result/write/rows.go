@@ -48,7 +48,6 @@ type Rows struct {
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the list of inputs.
 func (r *Rows) Setup() error { return r.layout.Read(string(r.Inputs)) }
 
 // Task writes the rows of one output shard. Its run lists the removed documents if the job writes unique, and what is
@@ -71,11 +70,11 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 		return err
 	}
 	findings.Merge(&w.Outcome.Findings, found)
+	pairs := func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) }
 	for _, name := range []string{output.Clusters, output.Pairs, output.Removed} {
 		if !slices.Contains(r.Emit, name) {
 			continue
 		}
-		pairs := func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) }
 		file, err := r.Shard(shard, pairs, r.Name(name, t.Number, t.Shards), r.Pairs, r.Names(t), w.Run.Stopped)
 		if err != nil {
 			return err
@@ -106,7 +105,6 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	return shard.Err()
 }
 
-// note writes what the next run is to know of a shard.
 func (r *Rows) note(w *work.TaskContext, shard *clusters.Shard) (err error) {
 	if r.ForNext {
 		err = errors.Join(shard.WriteMemberships(&w.Run), shard.WriteCachedPairs(&w.Run))
@@ -150,45 +148,56 @@ func until[T any](stopped func() error, pass func(row func(T) error) error) func
 	}
 }
 
-// Rejects writes rejects that are known already.
 func (f Files) Rejects(rejects []output.Reject) (output.File, error) {
-	return writeRows(f, f.Name(output.Rejects, 0, 1), output.Names{HaveURLs: f.HaveURLs}, func(row func(output.Reject) error) error {
-		for _, reject := range rejects {
-			if err := row(reject); err != nil {
+	return writeRows(f, f.Name(output.Rejects, 0, 1), output.Names{HaveURLs: f.HaveURLs}, each(rejects))
+}
+
+// each passes rows that are known already.
+func each[T any](rows []T) func(row func(T) error) error {
+	return func(row func(T) error) error {
+		for _, one := range rows {
+			if err := row(one); err != nil {
 				return err
 			}
 		}
 		return nil
+	}
+}
+
+func (r *Rows) writeRejects(w *work.TaskContext) (output.File, error) {
+	file, names := r.Name(output.Rejects, 0, 1), output.Names{HaveURLs: r.HaveURLs}
+	return writeRows(r.Files, file, names, func(row func(output.Reject) error) error {
+		return copyRows(w, records.Rejects, output.Rejects, func(reject output.Reject) error {
+			if w.Outcome.FirstReject == nil {
+				w.Outcome.FirstReject = &reject
+			}
+			return row(reject)
+		})
 	})
 }
 
-// writeRejects writes the rejects of all splits in the order of the corpus.
-func (r *Rows) writeRejects(w *work.TaskContext) (output.File, error) {
-	return writeRows(r.Files, r.Name(output.Rejects, 0, 1), output.Names{HaveURLs: r.HaveURLs}, func(row func(output.Reject) error) error {
-		var buffer []byte
-		for _, piece := range w.Pieces {
-			if piece.Kind != records.Rejects {
-				continue
+// copyRows passes the rows of an output that tasks have written to pieces of a kind.
+func copyRows[T any](w *work.TaskContext, kind runfile.Kind, of string, row func(T) error) error {
+	var buffer []byte
+	for _, piece := range w.Pieces {
+		if piece.Kind != kind {
+			continue
+		}
+		var err error
+		if buffer, err = w.Reader.Read(buffer[:0], piece); err != nil {
+			return err
+		}
+		for line := range bytes.Lines(buffer) {
+			var one T
+			if err := json.Unmarshal(line, &one); err != nil {
+				return fmt.Errorf("%s in %s: %w", of, piece.Path, err)
 			}
-			var err error
-			if buffer, err = w.Reader.Read(buffer[:0], piece); err != nil {
+			if err := row(one); err != nil {
 				return err
 			}
-			for line := range bytes.Lines(buffer) {
-				var reject output.Reject
-				if err := json.Unmarshal(line, &reject); err != nil {
-					return fmt.Errorf("rejects in %s: %w", piece.Path, err)
-				}
-				if w.Outcome.FirstReject == nil {
-					w.Outcome.FirstReject = &reject
-				}
-				if err := row(reject); err != nil {
-					return err
-				}
-			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // Files says where output files are written, and how.
@@ -200,7 +209,6 @@ type Files struct {
 	HaveURLs bool `json:",omitempty"`
 }
 
-// Names says how the rows of a task call documents.
 func (f Files) Names(t work.Task) output.Names {
 	return output.Names{AreIntegers: t.IntegerNames, HaveURLs: f.HaveURLs}
 }
@@ -216,7 +224,6 @@ func writeRows[T output.Row](f Files, file output.File, names output.Names, writ
 	return finish(rows, err, write)
 }
 
-// finish writes the rows of a file, unless an error says that it cannot be made.
 func finish[T output.Row](rows *output.Rows[T], err error, write func(row func(T) error) error) (output.File, error) {
 	if err != nil {
 		return output.File{}, err
@@ -239,15 +246,10 @@ func Write[T output.Row](f Files, file output.File, names output.Names, w *work.
 	return nil
 }
 
-// splitsOf returns the range of splits whose documents the task of an output shard writes.
-func splitsOf(t work.Task, splits int) (first, end int) {
-	return t.Number * splits / t.Shards, (t.Number + 1) * splits / t.Shards
-}
-
-// eachSplit visits splits of a catalog one after the other, each with a task context of its own.
-func eachSplit(catalog string, first, end int, m *work.Memory, visit func(*work.TaskContext) error) error {
-	for split := first; split < end; split++ {
-		pieces, err := runfile.ReadCatalog(catalog, split)
+// eachSplit visits the splits whose documents the task of an output shard writes, each with a task context of its own.
+func eachSplit(t work.Task, splits int, m *work.Memory, visit func(*work.TaskContext) error) error {
+	for split := t.Number * splits / t.Shards; split < (t.Number+1)*splits/t.Shards; split++ {
+		pieces, err := runfile.ReadCatalog(t.Catalog, split)
 		if err != nil {
 			return err
 		}
@@ -261,22 +263,13 @@ func eachSplit(catalog string, first, end int, m *work.Memory, visit func(*work.
 	return nil
 }
 
-// rowsPerShard is the number of rows of a file of changes.
 const rowsPerShard = 100_000
 
-// WriteChanges writes what has changed since the last run of a scheduled job.
 func WriteChanges(f Files, changes []output.Change) (files []output.File, err error) {
 	shards := max((len(changes)+rowsPerShard-1)/rowsPerShard, 1)
 	for shard := range shards {
 		rows := changes[len(changes)*shard/shards : len(changes)*(shard+1)/shards]
-		file, err := writeRows(f, f.Name(output.Changes, shard, shards), output.Names{}, func(row func(output.Change) error) error {
-			for _, change := range rows {
-				if err := row(change); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		file, err := writeRows(f, f.Name(output.Changes, shard, shards), output.Names{}, each(rows))
 		if err != nil {
 			return nil, err
 		}

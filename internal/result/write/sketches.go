@@ -26,14 +26,12 @@ type Sketches struct {
 	layout documents.Layout // read in Setup
 }
 
-// Setup reads the list of inputs.
 func (s *Sketches) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
-// Task writes the file of one output shard.
 func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
-	file, err := writeRows(s.Files, s.Name(output.Sketches, t.Number, t.Shards), s.Names(t), func(row func(output.Sketch) error) error {
-		first, end := splitsOf(t, len(s.layout.Inputs.Splits))
-		return eachSplit(t.Catalog, first, end, w.Memory, func(split *work.TaskContext) error {
+	file := s.Name(output.Sketches, t.Number, t.Shards)
+	return Write(s.Files, file, s.Names(t), w, func(row func(output.Sketch) error) error {
+		return eachSplit(t, len(s.layout.Inputs.Splits), w.Memory, func(split *work.TaskContext) error {
 			return split.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 				sets, err := split.ReadPiece(1, setsPiece)
 				if err != nil {
@@ -43,15 +41,8 @@ func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 			})
 		})
 	})
-	if err != nil {
-		return err
-	}
-	w.Figures.Bytes += file.Bytes
-	w.Outcome.Files = append(w.Outcome.Files, file)
-	return nil
 }
 
-// block writes the rows of the documents of a block.
 func (s *Sketches) block(block *sketchblock.Block, sets []byte, row func(output.Sketch) error) error {
 	var set, simhash []uint64
 	var hashes []int64

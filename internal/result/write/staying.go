@@ -32,7 +32,6 @@ type staying struct {
 	trims       map[docref.Ref][]corpus.Cut // what is cut from documents of the split
 }
 
-// newStaying begins at the split of a task.
 func newStaying(splits []corpus.Split, t work.Task, m *work.Memory) *staying {
 	first := min(t.Number, len(splits))
 	return &staying{TaskContext: work.TaskContext{Memory: m}, catalog: t.Catalog, splits: splits[first:], split: first - 1}

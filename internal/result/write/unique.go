@@ -51,7 +51,6 @@ func (u *Unique) Reads() runfile.Kind {
 	return records.Removed
 }
 
-// writes returns the name of the output.
 func (u *Unique) writes() string {
 	switch {
 	case u.Annotate:
@@ -62,7 +61,6 @@ func (u *Unique) writes() string {
 	return output.Unique
 }
 
-// Setup reads the list of inputs.
 func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 
 // Task copies the kept records of the files that start in a split.
@@ -108,7 +106,6 @@ type copier struct {
 	changed   []byte           // a record with its annotation, or with its cuts
 }
 
-// file copies the kept records of one input file.
 func (c *copier) file(number int) ([]output.File, error) {
 	input := &c.layout.Inputs.Files[number]
 	if err := c.begin(number, input); err != nil {
@@ -132,7 +129,6 @@ func (c *copier) file(number int) ([]output.File, error) {
 	}
 }
 
-// renew gives the copier what changes the records of a file.
 func (c *copier) renew(input *corpus.File) {
 	definition := input.Format.Definition()
 	if c.Annotate {
@@ -143,7 +139,6 @@ func (c *copier) renew(input *corpus.File) {
 	}
 }
 
-// begin begins the copy of an input file.
 func (c *copier) begin(number int, input *corpus.File) error {
 	if c.Layout == output.Tree && input.Members != nil {
 		c.writer.separate(string(c.Partial), c.writes(), input)
@@ -275,7 +270,6 @@ func (c *copier) open(stretch corpus.Stretch) (err error) {
 	return c.reader.Reset(file, stretch)
 }
 
-// limits returns the limits within which files are read.
 func (c *copier) limits() corpus.Limits {
 	limits := c.Reading.Limits(c.hold, func() (func(), error) { return c.windows.Hold(c.ctx) })
 	limits.Ahead = c.ahead
@@ -289,7 +283,6 @@ func (c *copier) hold() error {
 	return err
 }
 
-// release gives the right back.
 func (c *copier) release() {
 	if c.holds {
 		c.buffer, c.holds = nil, false
@@ -297,7 +290,6 @@ func (c *copier) release() {
 	}
 }
 
-// batch copies the kept records of a batch.
 func (c *copier) batch(batch *corpus.Batch) error {
 	if !batch.Format.IsLines() {
 		return c.frames(batch)
@@ -341,7 +333,6 @@ func (c *copier) frames(batch *corpus.Batch) error {
 	return nil
 }
 
-// close frees the buffers of the copier.
 func (c *copier) close() {
 	c.release()
 	c.writer.out.Abort()
@@ -366,7 +357,6 @@ func (s *staying) annotation(file int, position int64) (corpus.Annotation, error
 	return corpus.Annotation{Cluster: a.Cluster, Size: int64(a.Size), Kept: a.Kept, KeptID: a.KeptID, HasIntegers: s.hasIntegers}, nil
 }
 
-// cuts returns what is cut from the document at a position of the file of that number, in the current split.
 func (s *staying) cuts(file int, position int64) []corpus.Cut {
 	ref, _ := docref.New(file, position) // a position of that number is no document
 	return s.trims[ref]
@@ -396,7 +386,6 @@ func (c *copier) write(batch *corpus.Batch, position int64, record []byte) error
 	return c.writer.record(position, record)
 }
 
-// cut returns a record with the cuts of its document.
 func (c *copier) cut(batch *corpus.Batch, position int64, record []byte) (_ []byte, err error) {
 	cuts := c.staying.cuts(batch.File, position)
 	if len(cuts) == 0 {
@@ -406,7 +395,6 @@ func (c *copier) cut(batch *corpus.Batch, position int64, record []byte) (_ []by
 	return c.changed, err
 }
 
-// annotate returns a record with its annotation.
 func (c *copier) annotate(batch *corpus.Batch, position int64, record []byte) ([]byte, error) {
 	annotation, err := c.staying.annotation(batch.File, position)
 	if name := c.annotator.Clash(batch.Header, record); name != "" && err == nil {

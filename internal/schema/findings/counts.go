@@ -214,10 +214,8 @@ const mostNamed = 5
 // TopSites are the first five in their order.
 type TopSites []TwoSites
 
-// Add adds two sites if they are among the first.
 func (t *TopSites) Add(one TwoSites) { *t = insert(*t, one, mostNamed) }
 
-// merge adds the sites of another task.
 func (t *TopSites) merge(from any) {
 	for _, one := range from.(TopSites) {
 		t.Add(one)
@@ -357,7 +355,6 @@ type Worst[T interface{ Compare(T) int }] struct {
 	Named []T
 }
 
-// Add adds a cluster.
 func (w *Worst[T]) Add(one T) { w.merge(Worst[T]{Count: 1, Named: []T{one}}) }
 
 // Takes reports whether one more would be named, or would come just behind the last one that is. If not, its name need not be known.
@@ -365,7 +362,6 @@ func (w *Worst[T]) Takes(one T) bool {
 	return len(w.Named) < mostWorst || one.Compare(w.Named[mostWorst-1]) <= 0
 }
 
-// merge adds the clusters of another task.
 func (w *Worst[T]) merge(from any) {
 	other := from.(Worst[T])
 	w.Count += other.Count

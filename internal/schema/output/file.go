@@ -19,8 +19,8 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// Format says how rows are written. It is also the ending of the files. A .zst or .gz at its end says how
-// they are compressed.
+// Format says how rows are written. It is also the ending of the files. A .zst or .gz at its end says how they are
+// compressed.
 type Format string
 
 // The formats.
@@ -34,7 +34,6 @@ const (
 	Binary Format = "bin"
 )
 
-// Formats lists all formats of rows.
 var Formats = []Format{JSONL, JSONLZstd, JSONLGzip, Parquet}
 
 // File is a finished output file that is not published yet.
@@ -134,7 +133,6 @@ func (w *Writer) Reset(dir string, file File, format Format) error {
 	return nil
 }
 
-// newCompressor returns the compressor for a format. It is nil if the format does not compress.
 func newCompressor(format Format) (resettable, error) {
 	switch path.Ext(string(format)) {
 	case ".zst":

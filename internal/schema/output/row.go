@@ -117,7 +117,6 @@ func (l *plainLine) integer(start string) int64 {
 	return n
 }
 
-// flag takes true or false, which comes after start.
 func (l *plainLine) flag(start string) bool {
 	l.ok = l.ok && l.take(start)
 	is := l.take("true")
@@ -160,8 +159,7 @@ func (f *figures) append(b []byte, x float64) []byte {
 	return b
 }
 
-// AppendFloat appends x, which is finite, in as few digits as tell it from its
-// neighbours.
+// AppendFloat appends x, which is finite, in as few digits as tell it from its neighbours.
 func AppendFloat(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'f', -1, 64) }
 
 // Read gives the rows of a file of an output in their order, whatever its format. Lines of JSON that isWanted refuses

@@ -9,10 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// AppendText appends s as valid UTF-8. Different strings stay different: each byte
-// that is not part of valid UTF-8 is written as U+FFFD and the two lower-case
-// hexadecimal digits of the byte. So is each of the three bytes of a U+FFFD in s
-// that has two such digits behind it. All other strings stay as they are.
+// AppendText appends s as valid UTF-8. Different strings stay different: each byte that is not part of valid UTF-8 is
+// written as U+FFFD and the two lower-case hexadecimal digits of the byte. So is each of the three bytes of a U+FFFD in
+// s that has two such digits behind it. All other strings stay as they are.
 func AppendText[S ~string | ~[]byte](b []byte, s S) []byte {
 	for i := 0; i < len(s); {
 		if s[i] < utf8.RuneSelf {
@@ -67,8 +66,7 @@ func Original(text string) string {
 	return b.String() + before
 }
 
-// AppendString appends s as a JSON string, as [AppendText] writes it. Characters
-// that control a terminal are escaped.
+// AppendString appends s as a JSON string, as [AppendText] writes it. Characters that control a terminal are escaped.
 func AppendString[S ~string | ~[]byte](b []byte, s S) []byte { return AppendQuoted(b, Text(s)) }
 
 // AppendQuoted appends valid UTF-8 as a JSON string, as rows have it. Characters that control a terminal are escaped.
@@ -82,8 +80,7 @@ func AppendQuoted(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-// isPlain reports whether s stands for itself in a JSON string. It may say no where
-// it could say yes.
+// isPlain reports whether s stands for itself in a JSON string. It may say no where it could say yes.
 func isPlain[S ~string | ~[]byte](s S) bool {
 	if len(s) < 8 {
 		for i := range len(s) {
@@ -122,7 +119,6 @@ func hasSpecial(x uint64) bool {
 	return (controls|quotes|backslashes|x|(x+each))&high != 0
 }
 
-// appendEscaped appends valid UTF-8 with the escapes of a JSON string.
 func appendEscaped(b []byte, text string) []byte {
 	for _, r := range text {
 		switch {
@@ -143,9 +139,8 @@ func appendEscaped(b []byte, text string) []byte {
 	return b
 }
 
-// IsControl reports whether a terminal may obey a character instead of showing it:
-// the controls of ASCII and Latin-1, the ends of lines and paragraphs, and those
-// that change the direction of the text behind them.
+// IsControl reports whether a terminal may obey a character instead of showing it: the controls of ASCII and Latin-1,
+// the ends of lines and paragraphs, and those that change the direction of the text behind them.
 func IsControl(r rune) bool {
 	switch {
 	case r < ' ', r >= 0x7f && r <= 0x9f:

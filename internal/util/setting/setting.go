@@ -17,12 +17,10 @@ type Fault struct {
 	args   []any
 }
 
-// Errorf returns a Fault. Format is as in [fmt.Errorf], with one %w at most, and with the
-// names of settings in braces, as in "{threshold} %g: must be above 0". Settings have the
-// names of summary.json.
+// Errorf returns a Fault. Format is as in [fmt.Errorf], with one %w at most, and with the names of settings in braces,
+// as in "{threshold} %g: must be above 0". Settings have the names of summary.json.
 func Errorf(format string, args ...any) error { return &Fault{format, args} }
 
-// Flag returns the flag of the command that sets a setting.
 func Flag(name string) string { return "--" + strings.ReplaceAll(name, "_", "-") }
 
 // Error returns the message with the settings by their own names.
@@ -30,7 +28,6 @@ func (f *Fault) Error() string {
 	return f.text(func(setting string) string { return setting })
 }
 
-// Unwrap returns the error that the format wraps with %w, if there is one.
 func (f *Fault) Unwrap() error { return errors.Unwrap(fmt.Errorf(f.format, f.args...)) }
 
 // text returns the message with settings under the names that call returns. Braces in values stay as they are.
@@ -62,13 +59,11 @@ func Text(err error, call func(setting string) string) string {
 	return text
 }
 
-// faults yields the outermost faults of an error, in the order of its message.
 func faults(err error) iter.Seq[*Fault] {
 	return func(yield func(*Fault) bool) { visit(err, yield) }
 }
 
-// visit calls yield with the outermost faults of an error, and reports whether all of
-// them were wanted.
+// visit calls yield with the outermost faults of an error, and reports whether all of them were wanted.
 func visit(err error, yield func(*Fault) bool) bool {
 	switch wrapper := err.(type) {
 	case *Fault:

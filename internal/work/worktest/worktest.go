@@ -4,7 +4,12 @@ package worktest
 
 import (
 	"context"
+	"math/rand/v2"
+	"sync/atomic"
 	"testing"
+
+	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
 
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
@@ -156,4 +161,50 @@ func Read(t testing.TB, kind runfile.Kind, paths ...string) map[int][]byte {
 		}
 	}
 	return packed
+}
+
+func init() { work.Rehearse = rehearse }
+
+// rehearse makes attempts that do not count: one that breaks off, one whose outcome is lost, and one at the same time as
+// the last, or some of these.
+func rehearse(
+	ctx context.Context, seed uint64, name string, attempt work.Attempt,
+) (done work.Done, figures work.Figures, err error) {
+	random := rand.New(rand.NewPCG(seed, xxh3.HashString(name)))
+	if random.IntN(2) == 0 {
+		brittle := &brittle{Context: ctx}
+		brittle.left.Store(random.Int64N(40))
+		_, _, _ = attempt(brittle)
+	}
+	if random.IntN(3) == 0 {
+		if _, _, err := attempt(ctx); err != nil {
+			return done, figures, err
+		}
+	}
+	var duplicates errgroup.Group
+	if random.IntN(3) == 0 {
+		duplicates.Go(func() error {
+			_, _, err := attempt(ctx)
+			return err
+		})
+	}
+	done, figures, err = attempt(ctx)
+	if duplicate := duplicates.Wait(); err == nil {
+		err = duplicate
+	}
+	return done, figures, err
+}
+
+// brittle is a context that ends when it was asked a number of times.
+type brittle struct {
+	context.Context
+	left atomic.Int64
+}
+
+// Err counts the question.
+func (b *brittle) Err() error {
+	if b.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return b.Context.Err()
 }
