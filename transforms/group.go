@@ -42,7 +42,7 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 	if method.OversizedGroups == methods.NeverWait {
 		return found
 	}
-	oversizedGroups := at.part("crowds")
+	oversizedGroups := at.part("oversized")
 	tasks := plan(oversizedGroups, &oversizedFn{newStep(oversizedGroups, method.Oversized(job.Parameters.Bounds))}, keys, sketches, found)
 	found = beam.Flatten(s, found, sideBySide(oversizedGroups, &groupOversizedFn{newTasks(oversizedGroups, grouping)}, tasks))
 	if method.OversizedGroups != methods.ToHotGroups {
@@ -55,7 +55,7 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 // and returns one of outcomes with edges and stars. A hot group has too many pairs to compare them all. So its documents
 // come to one place, in their order of preference, and are compared with a few pivots.
 func hotGroups(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
-	gather, score := job.stage(s, work.Gather).part("heaps"), job.stage(s, work.Score).part("heaps")
+	gather, score := job.stage(s, work.Gather).part("hotgroups"), job.stage(s, work.Score).part("hotgroups")
 	joining := gathering.HotGroups{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes}
 	tasks, joined := beam.ParDo2(gather.Scope, &joinFn{tellingFn[gathering.HotGroups]{newStep(gather, joining)}},
 		together(gather, grouped, sketches))

@@ -39,7 +39,7 @@ func TestTable(t *testing.T) {
 			}
 		}
 		if !maps.Equal(got, want) {
-			t.Errorf("the table has %d verdicts, want %d", len(got), len(want))
+			t.Errorf("the table has %d pairs, want %d", len(got), len(want))
 		}
 		whole, err := storage.ReadFile(path)
 		if err != nil {
