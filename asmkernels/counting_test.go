@@ -84,7 +84,8 @@ func TestCountTable(t *testing.T) {
 func TestFullCounters(t *testing.T) {
 	onEveryTier(t, func(t *testing.T) {
 		common := slices.Repeat([]uint64{5, 1 << 23}, math.MaxUint16)
-		checkCountTable(t, 2, append(common, 6<<20), []uint64{5, 6, 1 << 20, 1 << 23, 6 << 20, 1<<24 - 1}, 3, slices.Clone[[]byte])
+		checkCountTable(t, 2, append(common, 6<<20), []uint64{5, 6, 1 << 20, 1 << 23, 6 << 20, 1<<24 - 1}, 3,
+			slices.Clone[[]byte])
 	})
 }
 
@@ -92,7 +93,8 @@ func TestFullCounters(t *testing.T) {
 func TestFrequenciesAscend(t *testing.T) {
 	last := frequencyOf(0)
 	for n := uint32(1); n < 1<<31; n += 1 + n/16 {
-		if f := frequencyOf(n); f < last || f > MaxFrequency || float64(n) >= 1.3*float64(n-n/17) && f == last && n > 8 {
+		if f := frequencyOf(n); f < last || f > MaxFrequency ||
+			float64(n) >= 1.3*float64(n-n/17) && f == last && n > 8 {
 			t.Fatalf("frequency %d of %d documents after %d", f, n, last)
 		} else {
 			last = f

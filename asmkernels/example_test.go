@@ -12,7 +12,8 @@ func ExampleIntersect() {
 	b := []uint64{2, 3, 4, 5, 6, 7, 8, 9}
 	need := asmkernels.Required(0.7, len(a), len(b))
 	common := asmkernels.Intersect(a, b, need)
-	fmt.Printf("%d of %d that are needed: similarity %.2f\n", common, need, float64(common)/float64(len(a)+len(b)-common))
+	fmt.Printf("%d of %d that are needed: similarity %.2f\n", common, need,
+		float64(common)/float64(len(a)+len(b)-common))
 	// Output:
 	// 7 of 7 that are needed: similarity 0.78
 }

@@ -15,7 +15,8 @@ func guarded[E any](t testing.TB, list []E, atEnd bool) []E {
 	page := syscall.Getpagesize()
 	size := len(list) * int(unsafe.Sizeof(*new(E)))
 	inner := (size + page - 1) / page * page
-	memory, err := syscall.Mmap(-1, 0, inner+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	memory, err := syscall.Mmap(-1, 0, inner+2*page, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,8 @@ func TestHashTokens(t *testing.T) {
 
 func FuzzHashTokens(f *testing.F) {
 	f.Add(uint64(0), []byte("a token and another one"), []byte{0, 1, 2, 7, 8, 23})
-	f.Add(uint64(1<<63|1), []byte("abcdefghijklmnopqrstuvwxyz0123456789"), []byte{0, 16, 0, 17, 0, 32, 0, 33, 1, 9, 3, 4, 5, 6, 5, 36, 0, 36, 1, 36})
+	f.Add(uint64(1<<63|1), []byte("abcdefghijklmnopqrstuvwxyz0123456789"),
+		[]byte{0, 16, 0, 17, 0, 32, 0, 33, 1, 9, 3, 4, 5, 6, 5, 36, 0, 36, 1, 36})
 	f.Fuzz(func(t *testing.T, seed uint64, text, bounds []byte) {
 		h := newHash(rand.New(rand.NewPCG(seed, 0)))
 		var starts, ends []uint16
@@ -198,8 +199,8 @@ func TestShingles(t *testing.T) {
 	})
 }
 
-// lowWeight calls visit with each word that differs from word at one or two bytes by small steps and single bits, as crafted
-// words do.
+// lowWeight calls visit with each word that differs from word at one or two bytes by small steps and single bits, as
+// crafted words do.
 func lowWeight(word []byte, visit func(other []byte)) {
 	var changes []func(b byte) byte
 	for bit := range 8 {
@@ -262,7 +263,8 @@ func TestAvalanche(t *testing.T) {
 			for to, n := range flips {
 				// Seven standard deviations of keys/4 under the root.
 				if d := n - keys/2; d*d > 49*keys/4 {
-					t.Errorf("bit %d of %d bytes changes bit %d of the element %d of %d times", bit, length, to, n, keys)
+					t.Errorf("bit %d of %d bytes changes bit %d of the element %d of %d times", bit, length, to, n,
+						keys)
 				}
 			}
 		}

@@ -47,13 +47,18 @@ func checkCounts[E uint32 | uint64](t *testing.T, a, b []E) {
 	want := naiveIntersect(a, b)
 	for _, tier := range Tiers() {
 		before := SelectTier(tier)
-		for _, need := range []int{math.MinInt, 0, 1, want - 1, want, want + 1, want + 40, min(len(a), len(b)), math.MaxInt} {
+		for _, need := range []int{
+			math.MinInt, 0, 1, want - 1, want, want + 1, want + 40, min(len(a), len(b)),
+			math.MaxInt,
+		} {
 			for _, got := range []int{Intersect(a, b, need), Intersect(b, a, need)} {
 				if want >= need && got != want {
-					t.Fatalf("%v: Intersect(%d and %d elements of %T, need %d) = %d, want %d", tier, len(a), len(b), a, need, got, want)
+					t.Fatalf("%v: Intersect(%d and %d elements of %T, need %d) = %d, want %d", tier, len(a), len(b), a,
+						need, got, want)
 				}
 				if want < need && got >= need {
-					t.Fatalf("%v: Intersect(%d and %d elements of %T, need %d) = %d, want less than need", tier, len(a), len(b), a, need, got)
+					t.Fatalf("%v: Intersect(%d and %d elements of %T, need %d) = %d, want less than need", tier,
+						len(a), len(b), a, need, got)
 				}
 			}
 		}

@@ -163,7 +163,9 @@ func checkWide(t *testing.T, s Scan, text []byte, makeBytes func([]byte) []byte)
 		rest = rest[size:]
 	}
 	want := Scan{
-		Written: s.Written + got.read, Starts: s.Starts + len(starts), Ends: s.Ends + len(ends),
+		Written: s.Written + got.read,
+		Starts:  s.Starts + len(starts),
+		Ends:    s.Ends + len(ends),
 		Letters: got.scan.Letters,
 	}
 	if open {
@@ -172,7 +174,8 @@ func checkWide(t *testing.T, s Scan, text []byte, makeBytes func([]byte) []byte)
 	if open && closed {
 		want.Closed = 1
 	}
-	if got.scan != want || !bytes.Equal(got.folded, folded) || !slices.Equal(got.starts, starts) || !slices.Equal(got.ends, ends) {
+	if got.scan != want || !bytes.Equal(got.folded, folded) || !slices.Equal(got.starts, starts) ||
+		!slices.Equal(got.ends, ends) {
 		t.Fatalf("%q after %+v:\ngot  %+v\nwant %+v %q %v %v", text, s, got, want, folded, starts, ends)
 	}
 
@@ -256,7 +259,8 @@ func TestRunEveryCodePoint(t *testing.T) {
 }
 
 func FuzzRun(f *testing.F) {
-	f.Add([]byte("The quick brown fox jumps over 2 lazy dogs, and so on until a block is full and another begins"), byte(0))
+	f.Add([]byte("The quick brown fox jumps over 2 lazy dogs, and so on until a block is full and another begins"),
+		byte(0))
 	f.Add(bytes.Repeat([]byte("a "), 200), byte(1))
 	// As many ends of tokens as possible.
 	f.Add(bytes.Repeat([]byte("0 "), BlockSize), byte(2))

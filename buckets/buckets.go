@@ -1,5 +1,5 @@
-// Package buckets lets the stages open files in buckets and on the web: names that begin with gs://, s3://, https:// or hf://. A program that imports
-// transforms and works in a bucket imports this package as well, for its effect:
+// Package buckets lets the stages open files in buckets and on the web: names that begin with gs://, s3://, https:// or
+// hf://. A program that imports transforms and works in a bucket imports this package as well, for its effect:
 //
 //	import _ "mirrorbeam.dev/buckets"
 package buckets

@@ -36,7 +36,10 @@ func TestByteSize(t *testing.T) {
 			t.Errorf("%q is %d (%v), want %d", c.text, got, err, c.want)
 		}
 	}
-	for _, text := range []string{"", "MiB", "-1", "-1KiB", "1e30", "NaN", "Inf", "1 2", "64Mi", "64mib", "1PiB", "ten", "9223372036854775808", "9TiBB"} {
+	for _, text := range []string{
+		"", "MiB", "-1", "-1KiB", "1e30", "NaN", "Inf", "1 2", "64Mi", "64mib", "1PiB",
+		"ten", "9223372036854775808", "9TiBB",
+	} {
 		got := ByteSize(5)
 		if err := got.UnmarshalText([]byte(text)); err == nil || got != 5 {
 			t.Errorf("%q is taken for %d (%v), want an error", text, got, err)
@@ -48,7 +51,15 @@ func TestByteSize(t *testing.T) {
 
 func TestSpan(t *testing.T) {
 	for text, want := range map[string]string{
-		"90s": "1m30s", "2m": "2m", "1h": "1h", "1h0m0s": "1h", "10m": "10m", "1500ms": "1.5s", "0": "0s", "100h30m": "100h30m", "1h0m5s": "1h0m5s",
+		"90s":     "1m30s",
+		"2m":      "2m",
+		"1h":      "1h",
+		"1h0m0s":  "1h",
+		"10m":     "10m",
+		"1500ms":  "1.5s",
+		"0":       "0s",
+		"100h30m": "100h30m",
+		"1h0m5s":  "1h0m5s",
 	} {
 		var got, again Span
 		if err := got.UnmarshalText([]byte(text)); err != nil || got.String() != want {

@@ -54,7 +54,8 @@ func TestSettings(t *testing.T) {
 		names[s.Name] = true
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
-		isSetting := !field.Anonymous && !slices.Contains([]string{"Given", "Runner", "Progress", "Monitor", "Stdin"}, field.Name)
+		isSetting := !field.Anonymous &&
+			!slices.Contains([]string{"Given", "Runner", "Progress", "Monitor", "Stdin"}, field.Name)
 		if _, hasTag := field.Tag.Lookup("affects"); isSetting != hasTag {
 			t.Errorf("%s is a setting: %v, and says what it affects: %v", field.Name, isSetting, hasTag)
 		}

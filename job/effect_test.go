@@ -13,14 +13,24 @@ import (
 // given, is none.
 func TestEffects(t *testing.T) {
 	set := map[string]func(*Config){
-		"delimiter": func(c *Config) { c.Delimiter = ";" }, "quote": func(c *Config) { c.Quote = "none" }, "escape": func(c *Config) { c.Escape = `\` },
-		"skip_lines": func(c *Config) { c.SkipLines = 1 }, "id_field": func(c *Config) { c.IDField = "x" }, "text_field": func(c *Config) { c.TextField = "x" },
-		"weight": func(c *Config) { c.Weight = map[string]float64{"a": 1, "b": 2} }, "text_format": func(c *Config) { c.TextFormat = "html" },
-		"html_text": func(c *Config) { c.HTMLText = "main" }, "encoding": func(c *Config) { c.Encoding = "windows-1252" },
-		"tokens": func(*Config) {}, "shingle": func(*Config) {}, "stopwords_use": func(*Config) {},
+		"delimiter":     func(c *Config) { c.Delimiter = ";" },
+		"quote":         func(c *Config) { c.Quote = "none" },
+		"escape":        func(c *Config) { c.Escape = `\` },
+		"skip_lines":    func(c *Config) { c.SkipLines = 1 },
+		"id_field":      func(c *Config) { c.IDField = "x" },
+		"text_field":    func(c *Config) { c.TextField = "x" },
+		"weight":        func(c *Config) { c.Weight = map[string]float64{"a": 1, "b": 2} },
+		"text_format":   func(c *Config) { c.TextFormat = "html" },
+		"html_text":     func(c *Config) { c.HTMLText = "main" },
+		"encoding":      func(c *Config) { c.Encoding = "windows-1252" },
+		"tokens":        func(*Config) {},
+		"shingle":       func(*Config) {},
+		"stopwords_use": func(*Config) {},
 	}
 	void := map[string]string{
-		"jsonl": "delimiter quote escape skip_lines html_text stopwords_use", "csv": "html_text stopwords_use", "tsv": "delimiter html_text stopwords_use",
+		"jsonl":   "delimiter quote escape skip_lines html_text stopwords_use",
+		"csv":     "html_text stopwords_use",
+		"tsv":     "delimiter html_text stopwords_use",
 		"parquet": "delimiter quote escape skip_lines html_text encoding stopwords_use",
 		"warc":    "delimiter quote escape skip_lines id_field text_field weight text_format encoding stopwords_use",
 		"text":    "delimiter quote escape skip_lines id_field text_field weight text_format html_text stopwords_use",
@@ -49,7 +59,10 @@ func TestEffects(t *testing.T) {
 			if err := c.CheckEffects([]corpus.File{{Path: "a", Format: f}}); says(err) != (isVoid && e.matters != nil) {
 				t.Errorf("%s with a file of %s: %v", e.setting, format, err)
 			}
-			if err := c.CheckEffects([]corpus.File{{Path: "a", Format: corpus.CSV}, other, {Path: "c", Format: corpus.HTML}}); err != nil {
+			if err := c.CheckEffects([]corpus.File{{Path: "a", Format: corpus.CSV}, other, {
+				Path:   "c",
+				Format: corpus.HTML,
+			}}); err != nil {
 				t.Errorf("%s with a file for which it matters: %v", e.setting, err)
 			}
 		}
@@ -64,10 +77,20 @@ func TestEffects(t *testing.T) {
 
 // TestOutputIsAFolder: a name of a file, or the standard output, is refused with what to do.
 func TestOutputIsAFolder(t *testing.T) {
-	for output, isFolder := range map[string]bool{"-": false, "out.jsonl": false, "a/OUT.csv": false, "out.jsonl.zst": false, "out": true, "out.v2": true, "out.parquet/": true, "s3://b/out": true} {
+	for output, isFolder := range map[string]bool{
+		"-":             false,
+		"out.jsonl":     false,
+		"a/OUT.csv":     false,
+		"out.jsonl.zst": false,
+		"out":           true,
+		"out.v2":        true,
+		"out.parquet/":  true,
+		"s3://b/out":    true,
+	} {
 		c := Default()
 		c.Input, c.Output = []string{"in"}, output
-		if err := c.Validate(); (err == nil || !strings.Contains(err.Error(), "give a folder, such as out")) != isFolder {
+		if err := c.Validate(); (err == nil || !strings.Contains(err.Error(), "give a folder, such as out")) !=
+			isFolder {
 			t.Errorf("%s: %v", output, err)
 		}
 	}

@@ -36,9 +36,9 @@ func another(field reflect.Value) reflect.Value {
 	return value
 }
 
-// TestHashes changes every field in turn: exactly those that affect sketches or results change the hash. Exempt are settings that mean nothing
-// to the job: the distance and the blocks without SimHash keys, the length of fingerprints and the size of sketches without these, and the field of sources
-// without a list of preferred ones.
+// TestHashes changes every field in turn: exactly those that affect sketches or results change the hash. Exempt are
+// settings that mean nothing to the job: the distance and the blocks without SimHash keys, the length of fingerprints
+// and the size of sketches without these, and the field of sources without a list of preferred ones.
 func TestHashes(t *testing.T) {
 	base := validConfig()
 	base.Emit = []string{output.Clusters}
@@ -77,15 +77,25 @@ func TestHashesMean(t *testing.T) {
 	}{
 		{"exact keys are automatic", plain, change(func(c *Config) { c.Keys = methods.Exact }), true},
 		{"exact keys have recall 1", plain, change(func(c *Config) { c.Recall = 1 }), true},
-		{"MinHash for recall .9", change(func(c *Config) { c.Recall = 0.9 }), change(func(c *Config) { c.Keys, c.Recall = methods.MinHash, 0.9 }), true},
-		{"the usual recall", change(func(c *Config) { c.Keys = methods.MinHash }), change(func(c *Config) { c.Recall = UsualRecall }), true},
+		{"MinHash for recall .9", change(func(c *Config) { c.Recall = 0.9 }), change(func(c *Config) {
+			c.Keys, c.Recall = methods.MinHash, 0.9
+		}), true},
+		{"the usual recall", change(func(c *Config) { c.Keys = methods.MinHash }), change(func(c *Config) {
+			c.Recall = UsualRecall
+		}), true},
 		{"another recall", plain, change(func(c *Config) { c.Recall = 0.9 }), false},
 		{"the score of SimHash", simHash, change(func(c *Config) { c.Score = methods.Hamming }), true},
 		{"the distance of SimHash", simHash, change(func(c *Config) { c.Keys, c.Hamming = methods.SimHash, 4 }), false},
 		{"the bits of SimHash", simHash, change(func(c *Config) { c.Keys, c.Bits = methods.SimHash, 128 }), false},
-		{"bits of sketches only", plain, change(func(c *Config) { c.Bits, c.Emit = 128, []string{output.Sketches} }), true},
-		{"the size of sketches", change(func(c *Config) { c.Verify = methods.VerifySketch }), change(func(c *Config) { c.Verify, c.SketchSize = methods.VerifySketch, 256 }), false},
-		{"the usual size", change(func(c *Config) { c.Verify = methods.VerifyNone }), change(func(c *Config) { c.Verify, c.SketchSize = methods.VerifyNone, 128 }), true},
+		{"bits of sketches only", plain, change(func(c *Config) {
+			c.Bits, c.Emit = 128, []string{output.Sketches}
+		}), true},
+		{"the size of sketches", change(func(c *Config) { c.Verify = methods.VerifySketch }), change(func(c *Config) {
+			c.Verify, c.SketchSize = methods.VerifySketch, 256
+		}), false},
+		{"the usual size", change(func(c *Config) { c.Verify = methods.VerifyNone }), change(func(c *Config) {
+			c.Verify, c.SketchSize = methods.VerifyNone, 128
+		}), true},
 		{
 			"the size in the output only", change(func(c *Config) { c.Emit = []string{output.Sketches} }),
 			change(func(c *Config) { c.Emit, c.SketchSize = []string{output.Sketches}, 256 }), true,

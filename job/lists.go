@@ -122,7 +122,9 @@ func (c *Config) ReadSiteLists() (lists documents.SiteLists, err error) {
 	}{
 		{"rank", c.Rank, &lists.Rank, mirrors.CheckRanks},
 		{"protected", c.Protected, &lists.Protected, mirrors.CheckProtected},
-		{"allow", c.Allow, &lists.Allowed, func(list string) error { return mirrors.CheckAllowed(list, lists.Protected) }},
+		{"allow", c.Allow, &lists.Allowed, func(list string) error {
+			return mirrors.CheckAllowed(list, lists.Protected)
+		}},
 	} {
 		if *one.to, err = readList(one.setting, one.path, one.path, one.check); err != nil {
 			return lists, err

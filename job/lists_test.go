@@ -9,8 +9,8 @@ import (
 	"mirrorbeam.dev/internal/keep/preference"
 )
 
-// TestLists: the lists that a configuration names are read as they are written, and the error of one that cannot be used says
-// which one it is and what is wrong with it.
+// TestLists: the lists that a configuration names are read as they are written, and the error of one that cannot be
+// used says which one it is and what is wrong with it.
 func TestLists(t *testing.T) {
 	folder := t.TempDir()
 	put := func(name, content string) string {
@@ -20,7 +20,9 @@ func TestLists(t *testing.T) {
 		}
 		return path
 	}
-	stopWords := func(path string) (string, error) { return (&Config{Measure: Measure{StopWords: path}}).ReadStopWords() }
+	stopWords := func(path string) (string, error) {
+		return (&Config{Measure: Measure{StopWords: path}}).ReadStopWords()
+	}
 	ranking := func(path string) (string, error) {
 		config := Default()
 		config.Keep = preference.Preference("rank:" + path)

@@ -13,18 +13,24 @@ func TestMemoryPlan(t *testing.T) {
 		for _, tasks := range []int{1, 2, 64} {
 			last := PlanMemory(AmpleMemory, text, tasks)
 			ample := PlanMemory(0, text, tasks)
-			ample.WindowBytes, ample.LargeBytes, ample.SampleBytes = last.WindowBytes, last.LargeBytes, last.SampleBytes // any limit lowers them, even an ample one
+			// any limit lowers them, even an ample one
+			ample.WindowBytes, ample.LargeBytes, ample.SampleBytes = last.WindowBytes, last.LargeBytes, last.SampleBytes
 			if ample != last {
 				t.Errorf("text %d, %d tasks: no limit is not ample", text, tasks)
 			}
 			for memory := int64(AmpleMemory); memory >= LeastMemory; memory = memory * 3 / 4 {
 				p := PlanMemory(memory, text, tasks)
-				if p.Shards < 1 || p.Shards > maxShards || p.Shards < last.Shards || p.PlaceBytes > last.PlaceBytes || p.RunBytes > last.RunBytes || p.GraphBytes > last.GraphBytes || p.GraphBytes > memory/2 || p.GraphBytes < 16<<20 || p.SampleBytes > last.SampleBytes || p.SampleBytes < 8<<20 {
+				if p.Shards < 1 || p.Shards > maxShards || p.Shards < last.Shards || p.PlaceBytes > last.PlaceBytes ||
+					p.RunBytes > last.RunBytes || p.GraphBytes > last.GraphBytes || p.GraphBytes > memory/2 ||
+					p.GraphBytes < 16<<20 || p.SampleBytes > last.SampleBytes || p.SampleBytes < 8<<20 {
 					t.Errorf("memory %d, text %d, %d tasks: %+v, with more memory %+v", memory, text, tasks, p, last)
 				}
 				task := max((memory-baseMemory)/int64(2*tasks), 4<<20)
-				if text/int64(p.Shards) > task && p.Shards < maxShards || p.PlaceBytes > task || int64(p.RunBytes) > task || p.AheadBytes > task/4 || p.AheadBytes > last.AheadBytes || p.AheadBytes < 256<<10 || p.LargeBytes > max(task, leastLargeBytes) {
-					t.Errorf("memory %d, text %d, %d tasks: %+v is more than the %d of a task", memory, text, tasks, p, task)
+				if text/int64(p.Shards) > task && p.Shards < maxShards || p.PlaceBytes > task ||
+					int64(p.RunBytes) > task || p.AheadBytes > task/4 || p.AheadBytes > last.AheadBytes ||
+					p.AheadBytes < 256<<10 || p.LargeBytes > max(task, leastLargeBytes) {
+					t.Errorf("memory %d, text %d, %d tasks: %+v is more than the %d of a task", memory, text, tasks, p,
+						task)
 				}
 				last = p
 			}
@@ -71,7 +77,8 @@ func TestSizingOfBands(t *testing.T) {
 	}
 }
 
-// TestKeyBytes: a task sorts all keys of a shard at a time, unless there are as many shards as there may be and the memory is less.
+// TestKeyBytes: a task sorts all keys of a shard at a time, unless there are as many shards as there may be and the
+// memory is less.
 func TestKeyBytes(t *testing.T) {
 	for _, text := range []int64{1, 1 << 30, 1 << 40, 1 << 50} {
 		p := PlanMemory(32<<30, text, workerTasks)

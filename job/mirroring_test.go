@@ -56,20 +56,28 @@ func TestSiteLists(t *testing.T) {
 		return path
 	}
 	config := validConfig()
-	config.Rank, config.Protected, config.Allow = write("rank", "1,a.org\n"), write("protected", "a.org\n"), write("allow", "a.org b.org\n")
+	config.Rank = write("rank", "1,a.org\n")
+	config.Protected = write("protected", "a.org\n")
+	config.Allow = write("allow", "a.org b.org\n")
 	if lists, err := config.ReadSiteLists(); err != nil || lists != (documents.SiteLists{}) {
 		t.Errorf("lists %+v (%v), though nobody asks for sites", lists, err)
 	}
 	config.Emit = []string{output.Sites}
-	if lists, err := config.ReadSiteLists(); err != nil || lists != (documents.SiteLists{Rank: "1,a.org\n", Protected: "a.org\n", Allowed: "a.org b.org\n"}) {
+	if lists, err := config.ReadSiteLists(); err != nil || lists != (documents.SiteLists{
+		Rank:      "1,a.org\n",
+		Protected: "a.org\n",
+		Allowed:   "a.org b.org\n",
+	}) {
 		t.Errorf("lists %+v (%v)", lists, err)
 	}
 	config.Allow = write("allow", "a b c\n")
-	if _, err := config.ReadSiteLists(); err == nil || !strings.HasPrefix(err.Error(), "allow "+config.Allow+": line 1: ") {
+	if _, err := config.ReadSiteLists(); err == nil ||
+		!strings.HasPrefix(err.Error(), "allow "+config.Allow+": line 1: ") {
 		t.Errorf("a wrong list: %v", err)
 	}
 	config.Protected = filepath.Join(folder, "missing")
-	if _, err := config.ReadSiteLists(); err == nil || !strings.HasPrefix(err.Error(), "protected "+config.Protected+": ") {
+	if _, err := config.ReadSiteLists(); err == nil ||
+		!strings.HasPrefix(err.Error(), "protected "+config.Protected+": ") {
 		t.Errorf("a missing list: %v", err)
 	}
 }
@@ -82,7 +90,8 @@ func TestPaging(t *testing.T) {
 	}
 	config.Emit = []string{output.Mirrors}
 	for shards, want := range map[int]int{1: 1, 512: 64, 4096: 512} {
-		if got := config.Paging(shards); got != (documents.Paging{Rule: "host", URL: "url", Date: "date", Ranges: want}) {
+		if got := config.Paging(shards); got !=
+			(documents.Paging{Rule: "host", URL: "url", Date: "date", Ranges: want}) {
 			t.Errorf("paging of %d shards: %+v", shards, got)
 		}
 	}

@@ -30,7 +30,8 @@ func TestPresets(t *testing.T) {
 	}
 	config := validConfig()
 	config.Preset = "codes"
-	if err := config.Validate(); err == nil || !strings.Contains(err.Error(), "preset codes: must be one of corpus, web, code") {
+	if err := config.Validate(); err == nil ||
+		!strings.Contains(err.Error(), "preset codes: must be one of corpus, web, code") {
 		t.Errorf("an unknown preset: %v", err)
 	}
 }

@@ -29,7 +29,8 @@ func TestSeed(t *testing.T) {
 			t.Fatal(err)
 		}
 		encoded, err := json.Marshal(seed)
-		if err != nil || json.Unmarshal(encoded, &again) != nil || again != (Seed{Number: seed.Number}) || !seed.IsDrawn {
+		if err != nil || json.Unmarshal(encoded, &again) != nil || again != (Seed{Number: seed.Number}) ||
+			!seed.IsDrawn {
 			t.Errorf("%d becomes %s and %d (%v)", seed.Number, encoded, again.Number, err)
 		}
 		drawn[seed.Number] = true

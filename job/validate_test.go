@@ -107,12 +107,16 @@ func TestValidateLimits(t *testing.T) {
 		{"rarity below 0", func(c *Config) { c.Similarity, c.Rarity = methods.Containment, -1 }, false},
 		{"rarity of no number", func(c *Config) { c.Similarity, c.Rarity = methods.Containment, math.NaN() }, false},
 		{"rarity without containment", func(c *Config) { c.Rarity = 1 }, false},
-		{"rarity in a run that goes on", func(c *Config) { c.Similarity, c.Rarity, c.Resume = methods.Containment, 1, true }, false},
+		{"rarity in a run that goes on", func(c *Config) {
+			c.Similarity, c.Rarity, c.Resume = methods.Containment, 1, true
+		}, false},
 		{"shorter than nothing", func(c *Config) { c.MinShingles = -1 }, false},
 		{"short texts of the same words", func(c *Config) { c.Keys, c.MinShingles = methods.SameWords, 20 }, false},
 		{"characters", func(c *Config) { c.Tokens = sketch.CharacterTokens }, true},
 		{"unknown tokens", func(c *Config) { c.Tokens = "letters" }, false},
-		{"characters of the same bytes", func(c *Config) { c.Keys, c.Tokens = methods.SameBytes, sketch.CharacterTokens }, false},
+		{"characters of the same bytes", func(c *Config) {
+			c.Keys, c.Tokens = methods.SameBytes, sketch.CharacterTokens
+		}, false},
 		{"nothing to write", func(c *Config) { c.Emit = nil }, false},
 		{"no id field", func(c *Config) { c.IDField = "" }, true},
 		{"bands and rows", func(c *Config) { c.Bands, c.Rows = 10, 4 }, true},
@@ -120,24 +124,36 @@ func TestValidateLimits(t *testing.T) {
 		{"fewer blocks than bits may differ", func(c *Config) { c.Keys, c.Blocks = methods.SimHash, []int{3} }, false},
 		{"blocks without SimHash", func(c *Config) { c.Blocks = []int{4, 4} }, false},
 		{"the size of sketches", func(c *Config) { c.Verify, c.SketchSize = methods.VerifySketch, 77 }, true},
-		{"the size of sketches in pairs that are not verified", func(c *Config) { c.Verify, c.SketchSize = methods.VerifyNone, 4096 }, true},
-		{"the size of sketches that are written", func(c *Config) { c.Emit, c.SketchSize = []string{output.Sketches}, 32 }, true},
+		{"the size of sketches in pairs that are not verified", func(c *Config) {
+			c.Verify, c.SketchSize = methods.VerifyNone, 4096
+		}, true},
+		{"the size of sketches that are written", func(c *Config) {
+			c.Emit, c.SketchSize = []string{output.Sketches}, 32
+		}, true},
 		{"the size of sketches of fingerprints", func(c *Config) {
 			c.Keys, c.Emit, c.SketchSize = methods.SimHash, []string{output.Sketches}, 64
 		}, true},
 		{"small sketches", func(c *Config) { c.Verify, c.SketchSize = methods.VerifySketch, 31 }, false},
 		{"large sketches", func(c *Config) { c.Verify, c.SketchSize = methods.VerifySketch, 4097 }, false},
-		{"the size of sketches of less than nothing", func(c *Config) { c.Verify, c.SketchSize = methods.VerifySketch, -1 }, false},
+		{"the size of sketches of less than nothing", func(c *Config) {
+			c.Verify, c.SketchSize = methods.VerifySketch, -1
+		}, false},
 		{"the size of whole sets", func(c *Config) { c.SketchSize = 256 }, false},
 		{"the size of passages", func(c *Config) { c.Similarity, c.SketchSize = methods.Containment, 256 }, false},
 		{"weights", func(c *Config) { c.Weight = map[string]float64{"title": 3, "text": 1} }, true},
-		{"weights and a text field", func(c *Config) { c.Weight, c.TextField = map[string]float64{"title": 3}, "body" }, false},
+		{"weights and a text field", func(c *Config) {
+			c.Weight, c.TextField = map[string]float64{"title": 3}, "body"
+		}, false},
 		{"features", func(c *Config) { c.Features = "features" }, true},
-		{"features beside texts", func(c *Config) { c.Features, c.FeatureWeight, c.StopWords = "features", 20, "words.txt" }, true},
+		{"features beside texts", func(c *Config) {
+			c.Features, c.FeatureWeight, c.StopWords = "features", 20, "words.txt"
+		}, true},
 		{"no features beside texts", func(c *Config) { c.FeatureWeight = 20 }, false},
 		{"features of less than nothing", func(c *Config) { c.Features, c.FeatureWeight = "features", -1 }, false},
 		{"features of too much", func(c *Config) { c.Features, c.FeatureWeight = "features", 1001 }, false},
-		{"features and weights", func(c *Config) { c.Features, c.Weight = "features", map[string]float64{"title": 3} }, false},
+		{"features and weights", func(c *Config) {
+			c.Features, c.Weight = "features", map[string]float64{"title": 3}
+		}, false},
 		{"features and stop words", func(c *Config) { c.Features, c.StopWords = "features", "words.txt" }, false},
 		{"features, normalized", func(c *Config) { c.Features, c.Normalize.NFC = "features", true }, false},
 		{"audit of a few", func(c *Config) { c.Audit = "5" }, true},
@@ -147,15 +163,22 @@ func TestValidateLimits(t *testing.T) {
 		{"all pairs", func(c *Config) { c.Keys = methods.All }, true},
 		{"the same words", func(c *Config) { c.Keys, c.Normalize.Fold = methods.SameWords, true }, true},
 		{"the same words at a threshold", func(c *Config) { c.Keys, c.Threshold = methods.SameWords, .9 }, false},
-		{"the same words at the usual threshold", func(c *Config) { c.Keys = methods.SameWords; c.Give("threshold") }, false},
+		{"the same words at the usual threshold", func(c *Config) {
+			c.Keys = methods.SameWords
+			c.Give("threshold")
+		}, false},
 		{"the same words in shingles", func(c *Config) { c.Keys, c.Shingle = methods.SameWords, 5 }, false},
 		{"the same words that are required", func(c *Config) {
 			c.Keys, c.StopWords, c.StopWordUse = methods.SameWords, "words.txt", "require"
 		}, false},
 		{"the same words, audited", func(c *Config) { c.Keys, c.Audit = methods.SameWords, "5" }, false},
-		{"the same words, estimated", func(c *Config) { c.Keys, c.Verify = methods.SameWords, methods.VerifySketch }, false},
+		{"the same words, estimated", func(c *Config) {
+			c.Keys, c.Verify = methods.SameWords, methods.VerifySketch
+		}, false},
 		{"an index, which a query makes", func(c *Config) { c.Emit = []string{"index"} }, false},
-		{"sketches of the same words", func(c *Config) { c.Keys, c.Emit = methods.SameWords, []string{output.Sketches} }, false},
+		{"sketches of the same words", func(c *Config) {
+			c.Keys, c.Emit = methods.SameWords, []string{output.Sketches}
+		}, false},
 		{"the same bytes", func(c *Config) { c.Keys = methods.SameBytes }, true},
 		{"the same bytes, normalized", func(c *Config) { c.Keys, c.Normalize.Fold = methods.SameBytes, true }, false},
 		{"the same features", func(c *Config) { c.Keys, c.Features = methods.SameBytes, "features" }, false},
@@ -163,12 +186,18 @@ func TestValidateLimits(t *testing.T) {
 		{"all pairs unseen", func(c *Config) { c.Keys, c.Verify = methods.All, methods.VerifyNone }, false},
 		{"Hamming distance", func(c *Config) { c.Score = methods.Hamming }, true},
 		{"Hamming distance of shingles", func(c *Config) { c.Keys, c.Score = methods.Exact, methods.Hamming }, false},
-		{"Hamming distance of sketches", func(c *Config) { c.Score, c.Verify = methods.Hamming, methods.VerifySketch }, false},
+		{"Hamming distance of sketches", func(c *Config) {
+			c.Score, c.Verify = methods.Hamming, methods.VerifySketch
+		}, false},
 		{"Hamming distance with audit", func(c *Config) { c.Score, c.Audit = methods.Hamming, "5" }, false},
 		{"SimHash, then Jaccard", func(c *Config) { c.Keys, c.Score = methods.SimHash, methods.Jaccard }, true},
-		{"SimHash, then Jaccard, of recall 1", func(c *Config) { c.Keys, c.Score, c.Recall = methods.SimHash, methods.Jaccard, 1 }, false},
+		{"SimHash, then Jaccard, of recall 1", func(c *Config) {
+			c.Keys, c.Score, c.Recall = methods.SimHash, methods.Jaccard, 1
+		}, false},
 		{"SimHash of a threshold", func(c *Config) { c.Keys, c.Threshold = methods.SimHash, 0.7 }, false},
-		{"SimHash, then Jaccard, of a threshold", func(c *Config) { c.Keys, c.Score, c.Threshold = methods.SimHash, methods.Jaccard, 0.7 }, true},
+		{"SimHash, then Jaccard, of a threshold", func(c *Config) {
+			c.Keys, c.Score, c.Threshold = methods.SimHash, methods.Jaccard, 0.7
+		}, true},
 		{"distance without SimHash", func(c *Config) { c.Hamming = 5 }, false},
 		{"bits without SimHash", func(c *Config) { c.Bits = 128 }, false},
 		{"bits of sketches", func(c *Config) { c.Bits, c.Emit = 128, []string{output.Sketches} }, true},

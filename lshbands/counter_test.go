@@ -91,7 +91,8 @@ func TestCounters(t *testing.T) {
 		got, last := all.AppendFrequencies(nil, set), 0
 		for i, hash := range set {
 			in := RangeOf(hash, 4)
-			if want := ranges[in].AppendFrequencies(nil, asmkernels.AppendCounted(nil, set[i:i+1]))[0]; got[i] != want || in < last {
+			if want := ranges[in].AppendFrequencies(nil, asmkernels.AppendCounted(nil, set[i:i+1]))[0]; got[i] !=
+				want || in < last {
 				t.Fatalf("the shingle %x, in range %d, has the frequency %d, want %d", hash, in, got[i], want)
 			}
 			last = in

@@ -8,7 +8,8 @@ import (
 	"mirrorbeam.dev/lshbands"
 )
 
-// Plan picks the bands and rows that find a pair at the threshold with a probability, and the scheme cuts a signature into keys.
+// Plan picks the bands and rows that find a pair at the threshold with a probability, and the scheme cuts a signature
+// into keys.
 func ExamplePlan() {
 	scheme, err := lshbands.Plan(0.8, 0.99, lshbands.Scheme{})
 	if err != nil {

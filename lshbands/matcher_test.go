@@ -138,7 +138,8 @@ func TestMatcherFindsAllPairsOnce(t *testing.T) {
 func TestMatcherDividesLargeGroups(t *testing.T) {
 	const size, limit = 800, 50
 	for _, p := range []*Permuted{
-		newScheme(t, 64, 3, 6), newScheme(t, 64, 6, 8), newScheme(t, 128, 3, 4), newScheme(t, 64, 0, 1), newScheme(t, 32, 4, 5),
+		newScheme(t, 64, 3, 6), newScheme(t, 64, 6, 8), newScheme(t, 128, 3, 4), newScheme(t, 64, 0, 1),
+		newScheme(t, 32, 4, 5),
 	} {
 		for name, oversizedGroup := range oversizedGroups {
 			for _, table := range []int{0, p.Tables() / 2} {
@@ -159,7 +160,8 @@ func TestMatcherDividesLargeGroups(t *testing.T) {
 					return p.FirstCommon(all[q.i], all[q.j]) != table
 				})
 				if !slices.Equal(sorted(got), want) {
-					t.Errorf("%d bits, distance %d, table %d, %s: %d pairs were found, want %d", p.bits, p.distance, table, name, len(got), len(want))
+					t.Errorf("%d bits, distance %d, table %d, %s: %d pairs were found, want %d", p.bits, p.distance,
+						table, name, len(got), len(want))
 				}
 			}
 		}

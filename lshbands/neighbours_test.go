@@ -10,7 +10,15 @@ import (
 // TestNeighbours: a fingerprint has a neighbour where a comparison with all says so.
 func TestNeighbours(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 5))
-	for _, c := range []struct{ bits, distance, rows int }{{64, 3, 0}, {64, 3, 1}, {64, 3, 900}, {128, 6, 300}, {64, 9, 200}, {64, 0, 50}, {64, 3, 40_000}} {
+	for _, c := range []struct{ bits, distance, rows int }{
+		{64, 3, 0},
+		{64, 3, 1},
+		{64, 3, 900},
+		{128, 6, 300},
+		{64, 9, 200},
+		{64, 0, 50},
+		{64, 3, 40_000},
+	} {
 		tables, err := PlanTables(c.bits, c.distance)
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +51,8 @@ func TestNeighbours(t *testing.T) {
 				want = want || distance <= c.distance
 			}
 			if neighbours.Has(query) != want {
-				t.Fatalf("%d fingerprints of %d bits: %x has a neighbour: %t, want %t", c.rows, c.bits, query, !want, want)
+				t.Fatalf("%d fingerprints of %d bits: %x has a neighbour: %t, want %t", c.rows, c.bits, query, !want,
+					want)
 			}
 			if want {
 				near++

@@ -248,7 +248,8 @@ func TestNewPermutedSaysWhatCannotBe(t *testing.T) {
 		{64, 0, []int{4, 4}, "at most 0"},
 		{128, 10, []int{20}, "184756"},
 	} {
-		if _, err := NewPermuted(c.bits, c.distance, c.blocks...); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := NewPermuted(c.bits, c.distance, c.blocks...); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("NewPermuted(%d, %d, %v): %v, want an error about %q", c.bits, c.distance, c.blocks, err, c.want)
 		}
 	}

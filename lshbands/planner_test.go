@@ -45,13 +45,22 @@ func TestArticleTables(t *testing.T) {
 			perProbe += p.ExpectedCandidates(table, 1<<34)
 		}
 		if p.Tables() != c.tables || shortest(p) != c.prefix || perProbe != c.perProbe {
-			t.Errorf("blocks %v: %d tables of %d bits find %g, want %+v", c.blocks, p.Tables(), shortest(p), perProbe, c)
+			t.Errorf("blocks %v: %d tables of %d bits find %g, want %+v", c.blocks, p.Tables(), shortest(p), perProbe,
+				c)
 		}
 	}
 }
 
 func TestTableSchemesAreOfUse(t *testing.T) {
-	for _, c := range []struct{ bits, distance int }{{64, 0}, {64, 1}, {64, 3}, {64, 6}, {64, 10}, {128, 3}, {256, 20}} {
+	for _, c := range []struct{ bits, distance int }{
+		{64, 0},
+		{64, 1},
+		{64, 3},
+		{64, 6},
+		{64, 10},
+		{128, 3},
+		{256, 20},
+	} {
 		all, err := TableSchemes(c.bits, c.distance)
 		if err != nil {
 			t.Fatal(err)
@@ -61,11 +70,13 @@ func TestTableSchemesAreOfUse(t *testing.T) {
 		for _, s := range all {
 			shortest := shortest(s)
 			if want := shortestPrefix(c.bits, c.distance, s.Blocks()); shortest != want {
-				t.Errorf("%d bits, distance %d: blocks %v have prefixes of %d bits, thought to be %d", c.bits, c.distance, s.Blocks(), shortest, want)
+				t.Errorf("%d bits, distance %d: blocks %v have prefixes of %d bits, thought to be %d", c.bits,
+					c.distance, s.Blocks(), shortest, want)
 			}
 			t.Logf("  blocks %v: %d tables, %d bits", s.Blocks(), s.Tables(), shortest)
 			if s.Tables() <= tables || shortest <= bits || s.Tables() > mostRankedTables {
-				t.Errorf("%d bits, distance %d: blocks %v make %d tables with prefixes of %d bits, after %d with %d", c.bits, c.distance, s.Blocks(), s.Tables(), shortest, tables, bits)
+				t.Errorf("%d bits, distance %d: blocks %v make %d tables with prefixes of %d bits, after %d with %d",
+					c.bits, c.distance, s.Blocks(), s.Tables(), shortest, tables, bits)
 			}
 			tables, bits = s.Tables(), shortest
 		}

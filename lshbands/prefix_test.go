@@ -72,7 +72,8 @@ func TestPrefixKeysMissNoPair(t *testing.T) {
 						pairs++
 						x, y, met := firstCommon(keys[i], keys[j])
 						if !met || n > min(len(a)-int(x.Position), len(b)-int(y.Position)) {
-							t.Fatalf("sets of %d and %d with %d in common: first keys %+v and %+v, any: %v", len(a), len(b), n, x, y, met)
+							t.Fatalf("sets of %d and %d with %d in common: first keys %+v and %+v, any: %v", len(a),
+								len(b), n, x, y, met)
 						}
 					}
 				}

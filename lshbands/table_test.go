@@ -151,7 +151,13 @@ func TestSearch(t *testing.T) {
 			table := newTable(t, keys)
 			for range 60 {
 				prefixBits := random.IntN(65)
-				probes = append(probes, Probe{Table: table, Prefix: probe(random, keys) >> (64 - prefixBits), PrefixBits: prefixBits, First: -1, End: -1})
+				probes = append(probes, Probe{
+					Table:      table,
+					Prefix:     probe(random, keys) >> (64 - prefixBits),
+					PrefixBits: prefixBits,
+					First:      -1,
+					End:        -1,
+				})
 			}
 		}
 	}
@@ -161,7 +167,8 @@ func TestSearch(t *testing.T) {
 		Search(some)
 		for _, p := range some {
 			if first, end := p.Table.Range(p.Prefix, p.PrefixBits); p.First != first || p.End != end {
-				t.Fatalf("Search of %x, %d bits = %d, %d, want %d, %d", p.Prefix, p.PrefixBits, p.First, p.End, first, end)
+				t.Fatalf("Search of %x, %d bits = %d, %d, want %d, %d", p.Prefix, p.PrefixBits, p.First, p.End, first,
+					end)
 			}
 		}
 		probes = probes[len(some):]
@@ -188,7 +195,11 @@ func TestTableIsSmall(t *testing.T) {
 func TestTableProbesAllocateNothing(t *testing.T) {
 	keys := keyLists["random"](rand.New(rand.NewPCG(3, 3)), 10_000)
 	table, out := newTable(t, keys), make([]uint64, 0, 10_000)
-	probes := []Probe{{Table: table, Prefix: keys[7] >> 40, PrefixBits: 24}, {Table: table, Prefix: keys[8], PrefixBits: 64}}
+	probes := []Probe{{Table: table, Prefix: keys[7] >> 40, PrefixBits: 24}, {
+		Table:      table,
+		Prefix:     keys[8],
+		PrefixBits: 64,
+	}}
 	allocations := testing.AllocsPerRun(10, func() {
 		Search(probes)
 		first, end := table.Range(keys[77]>>56, 8)

@@ -15,7 +15,8 @@ func TestPlanTables(t *testing.T) {
 	} {
 		p, err := PlanTables(c.bits, c.distance)
 		if err != nil || p.Tables() != c.tables || shortest(p) != c.prefix {
-			t.Errorf("%d bits within %d: %d tables of %d bits, %v; want %d of %d", c.bits, c.distance, p.Tables(), shortest(p), err, c.tables, c.prefix)
+			t.Errorf("%d bits within %d: %d tables of %d bits, %v; want %d of %d", c.bits, c.distance, p.Tables(),
+				shortest(p), err, c.tables, c.prefix)
 		}
 	}
 	if p, err := PlanTables(64, 3, 4, 4); err != nil || p.Tables() != 16 || shortest(p) != 28 {

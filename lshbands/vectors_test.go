@@ -65,7 +65,8 @@ func TestPermuteLikeCorpora(t *testing.T) {
 		}
 		mask := parseHex(t, strings.TrimPrefix(line[3], "search_mask="))
 		if got := bits.OnesCount64(mask); p.PrefixBits(table) != got {
-			t.Errorf("%d blocks, distance %d, table %d: a prefix of %d bits, want %d", blocks, distance, table, p.PrefixBits(table), got)
+			t.Errorf("%d blocks, distance %d, table %d: a prefix of %d bits, want %d", blocks, distance, table,
+				p.PrefixBits(table), got)
 		}
 		for _, field := range line[4:] {
 			before, after, _ := strings.Cut(field, ">")
@@ -73,10 +74,12 @@ func TestPermuteLikeCorpora(t *testing.T) {
 			got := make([]uint64, 1)
 			p.Permute(table, got, hash)
 			if got[0] != want {
-				t.Errorf("%d blocks, distance %d, table %d: %s becomes %016x, want %s", blocks, distance, table, before, got[0], after)
+				t.Errorf("%d blocks, distance %d, table %d: %s becomes %016x, want %s", blocks, distance, table,
+					before, got[0], after)
 			}
 			if prefix := p.Prefix(table, hash) << (64 - p.PrefixBits(table)); prefix != want&mask {
-				t.Errorf("%d blocks, distance %d, table %d: %s has the prefix %016x, want %016x", blocks, distance, table, before, prefix, want&mask)
+				t.Errorf("%d blocks, distance %d, table %d: %s has the prefix %016x, want %016x", blocks, distance,
+					table, before, prefix, want&mask)
 			}
 			compared++
 		}
@@ -120,7 +123,8 @@ func TestPairsOfCorpora(t *testing.T) {
 			}
 			slices.Sort(got)
 			if !slices.Equal(got, lines) {
-				t.Errorf("%d blocks and %d bits in blocks like %s: %d pairs, want %d", setting[0], setting[1], name, len(got), len(lines))
+				t.Errorf("%d blocks and %d bits in blocks like %s: %d pairs, want %d", setting[0], setting[1], name,
+					len(got), len(lines))
 			}
 		}
 	}

@@ -106,7 +106,10 @@ func acceptFields(config *job.Config, result *write.Result, files []corpus.File)
 		{"across", config.Across, n.Unscoped, n.Documents + n.ReferenceDocuments, "a value of it"},
 		{"source_field", config.SourceField, n.Documents - sourced, n.Documents, "a value of it"},
 		{"url_field", ifGiven("url_field", config.URLField), n.Unsited, n.Documents, "an address in it"},
-		{"date_field", ifGiven("date_field", config.DateField), result.Undated, n.Documents - n.Unsited, "a date in it"},
+		{
+			"date_field", ifGiven("date_field", config.DateField), result.Undated, n.Documents - n.Unsited,
+			"a date in it",
+		},
 		{"keep", config.Keep.Field(), n.Unranked, n.Documents, "a number or a date in it"},
 	} {
 		if named.field == "" || named.lacking == 0 || named.lacking < named.all {

@@ -13,11 +13,13 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// TestFieldsOfNobody: a job that names a field which no document has a value of is refused, and told which fields there are. One document
-// with a value is enough.
+// TestFieldsOfNobody: a job that names a field which no document has a value of is refused, and told which fields there
+// are. One document with a value is enough.
 func TestFieldsOfNobody(t *testing.T) {
 	folder := t.TempDir()
-	put(t, filepath.Join(folder, "in.jsonl"), []byte(`{"id":"a","text":"one two three","lang":"en","day":"2026-01-02","url":"https://a.example/"}`+"\n"+`{"id":"b","text":"four five six","url":"https://b.example/"}`+"\n"), plain)
+	put(t, filepath.Join(folder, "in.jsonl"),
+		[]byte(`{"id":"a","text":"one two three","lang":"en","day":"2026-01-02","url":"https://a.example/"}`+"\n"+
+			`{"id":"b","text":"four five six","url":"https://b.example/"}`+"\n"), plain)
 	dated := func(field string) func(c *job.Config) {
 		return func(c *job.Config) {
 			c.Emit, c.DateField = []string{output.Sites}, field
@@ -28,11 +30,17 @@ func TestFieldsOfNobody(t *testing.T) {
 		change func(c *job.Config)
 		fault  string // empty for none
 	}{
-		"id":              {func(c *job.Config) { c.IDField = "key" }, `no document has an id in it: .*no field "key" in the first 2 records; there are "day", "id", "lang", "text", "url"`},
-		"within":          {func(c *job.Config) { c.Within = "language" }, `no field "language"`},
-		"across":          {func(c *job.Config) { c.Across = "language" }, `no field "language"`},
-		"keep":            {func(c *job.Config) { c.Keep = preference.Preference("max:date") }, `no field "date"`},
-		"keep, of words":  {func(c *job.Config) { c.Keep = preference.Preference("max:lang") }, `the field lang has other values, or is not there`},
+		"id": {
+			func(c *job.Config) { c.IDField = "key" },
+			`no document has an id in it: .*no field "key" in the first 2 records; there are "day", "id", "lang", "text", "url"`,
+		},
+		"within": {func(c *job.Config) { c.Within = "language" }, `no field "language"`},
+		"across": {func(c *job.Config) { c.Across = "language" }, `no field "language"`},
+		"keep":   {func(c *job.Config) { c.Keep = preference.Preference("max:date") }, `no field "date"`},
+		"keep, of words": {
+			func(c *job.Config) { c.Keep = preference.Preference("max:lang") },
+			`the field lang has other values, or is not there`,
+		},
 		"date":            {dated("date"), `no document has a date in it: .*no field "date" in the first 2 records`},
 		"date, of some":   {dated("day"), ""},
 		"within, of some": {func(c *job.Config) { c.Within = "lang" }, ""},
@@ -61,7 +69,8 @@ func TestUnmatchedPatterns(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(oddities(7), 2)...))
 	config.Include, config.Exclude = []string{"*", "*.json"}, []string{"*.{jsonl,csv}", "*.csv"}
 	summary, err := Run(t.Context(), config)
-	if want := []string{"*.json", "*.{jsonl,csv}", "*.csv"}; err != nil || !slices.Equal(summary.Files.Unmatched, want) {
+	if want := []string{"*.json", "*.{jsonl,csv}", "*.csv"}; err != nil ||
+		!slices.Equal(summary.Files.Unmatched, want) {
 		t.Errorf("unmatched: %q, want %q; %v", summary.Files.Unmatched, want, err)
 	}
 }
@@ -70,7 +79,11 @@ func TestUnmatchedPatterns(t *testing.T) {
 func TestFieldsOfPages(t *testing.T) {
 	folder := t.TempDir()
 	put(t, filepath.Join(folder, "lang=de", "a.html"), []byte("<title>Operand 3</title>one two three"), plain)
-	for field, fault := range map[string]string{"title": "lang=de, a web page also canonical, language, ", "lang": "", "title_words": ""} {
+	for field, fault := range map[string]string{
+		"title":       "lang=de, a web page also canonical, language, ",
+		"lang":        "",
+		"title_words": "",
+	} {
 		config := testConfig(t, folder)
 		config.Format, config.Within = "html", field
 		_, err := Run(t.Context(), config)

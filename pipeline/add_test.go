@@ -13,14 +13,16 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// TestAddEqualNames: folders whose files share a name come one a run with --add, and each is gone when the next one comes. The results have the names and
-// the copies of a run over all folders, whatever names were short in earlier runs.
+// TestAddEqualNames: folders whose files share a name come one a run with --add, and each is gone when the next one
+// comes. The results have the names and the copies of a run over all folders, whatever names were short in earlier
+// runs.
 func TestAddEqualNames(t *testing.T) {
 	n := newIncrementalJob(t, 77)
 	away := t.TempDir()
 	config := testConfig(t)
 	config.Keys, config.Audit = methods.MinHash, "4"
-	config.Emit, config.State = []string{output.Clusters, output.Pairs, output.Removed}, filepath.Join(t.TempDir(), "state")
+	config.Emit = []string{output.Clusters, output.Pairs, output.Removed}
+	config.State = filepath.Join(t.TempDir(), "state")
 	folders := []string{"z1", "z2", "a3", "b4"}
 	whole := config
 	whole.State, whole.Output = "", filepath.Join(t.TempDir(), "out")
@@ -47,7 +49,8 @@ func TestAddEqualNames(t *testing.T) {
 		whole.Overwrite = true
 		want := runJob(t, whole)
 		for _, name := range append(config.Outputs(), output.Rejects) {
-			if got, want := readOutput(t, config.Output, name), readOutput(t, whole.Output, name); !bytes.Equal(got, want) {
+			if got, want := readOutput(t, config.Output, name),
+				readOutput(t, whole.Output, name); !bytes.Equal(got, want) {
 				t.Errorf("run %d: %s:\n%s\nof a run over everything:\n%s", run, name, got, want)
 			}
 		}
@@ -60,7 +63,8 @@ func TestAddEqualNames(t *testing.T) {
 	}
 }
 
-// TestAddReference: with --add the reference is what --reference names, and a file of the corpus cannot become one of it.
+// TestAddReference: with --add the reference is what --reference names, and a file of the corpus cannot become one of
+// it.
 func TestAddReference(t *testing.T) {
 	n, known := newIncrementalJob(t, 78), newIncrementalJob(t, 79)
 	n.file(t, "a.jsonl", 30)
@@ -80,7 +84,8 @@ func TestAddReference(t *testing.T) {
 	}
 	config.Reference = []string{filepath.Join(n.folder, "a.jsonl")}
 	config.Input = []string{filepath.Join(known.folder, "r2.jsonl")}
-	if _, err := Run(t.Context(), config); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "every document would be a copy of itself") {
+	if _, err := Run(t.Context(), config); !errors.Is(err, ErrInput) ||
+		!strings.Contains(err.Error(), "every document would be a copy of itself") {
 		t.Errorf("a file of the corpus as a reference: %v", err)
 	}
 }

@@ -60,13 +60,17 @@ func linesOfRows(t *testing.T) []byte {
 	return lines.Bytes()
 }
 
-// TestArrow: the documents of Arrow's files and streams, and of a data set that Hugging Face's library has saved, give the clusters that they
-// give as lines of JSON, wherever they lie. What describes a data set is no document.
+// TestArrow: the documents of Arrow's files and streams, and of a data set that Hugging Face's library has saved, give
+// the clusters that they give as lines of JSON, wherever they lie. What describes a data set is no document.
 func TestArrow(t *testing.T) {
 	run := func(t *testing.T, input string) (rows []string, counts string) {
 		t.Helper()
 		config := job.Default()
-		config.Input, config.Output, config.Shingle, config.Threshold, config.Within = []string{input}, filepath.Join(t.TempDir(), "out"), 1, .6, "lang"
+		config.Input = []string{input}
+		config.Output = filepath.Join(t.TempDir(), "out")
+		config.Shingle = 1
+		config.Threshold = .6
+		config.Within = "lang"
 		config.Emit = []string{output.Clusters, output.Removed}
 		summary, err := Run(t.Context(), config)
 		if err != nil {
@@ -76,7 +80,8 @@ func TestArrow(t *testing.T) {
 			rows = append(rows, fmt.Sprint(row.Kept, row.Similarity, row.Size, row.Mean))
 		}
 		slices.Sort(rows)
-		return rows, fmt.Sprint(summary.Counts.Documents, summary.Counts.Rejected, summary.Counts.Kept, summary.Counts.IntegerIDs)
+		return rows, fmt.Sprint(summary.Counts.Documents, summary.Counts.Rejected, summary.Counts.Kept,
+			summary.Counts.IntegerIDs)
 	}
 	places := inPlaces(t)
 	want, counts := run(t, places["disk"]("rows.jsonl", linesOfRows(t)))
@@ -89,7 +94,10 @@ func TestArrow(t *testing.T) {
 			inputs[name] = put(name, readArrow(t, name))
 		}
 		saved := put("saved/train/data-00000-of-00001.arrow", readArrow(t, "stream.arrow"))
-		for _, name := range []string{"saved/dataset_dict.json", "saved/train/dataset_info.json", "saved/train/state.json"} {
+		for _, name := range []string{
+			"saved/dataset_dict.json", "saved/train/dataset_info.json",
+			"saved/train/state.json",
+		} {
 			put(name, []byte(`{"splits": ["train"]}`))
 		}
 		if place != "https" {
@@ -104,15 +112,18 @@ func TestArrow(t *testing.T) {
 	}
 }
 
-// TestArrowIsCopied: unique, annotated and trimmed of files and streams of Arrow are of the same kind, with the rows that they have as lines
-// of JSON. A format that they cannot have is refused.
+// TestArrowIsCopied: unique, annotated and trimmed of files and streams of Arrow are of the same kind, with the rows
+// that they have as lines of JSON. A format that they cannot have is refused.
 func TestArrowIsCopied(t *testing.T) {
 	t.Parallel()
 	run := func(input string, format corpus.Format) (ids map[string][]string) {
 		ids = map[string][]string{}
 		for _, name := range output.Copies {
 			config := job.Default()
-			config.Input, config.Output, config.Shingle, config.Threshold = []string{input}, filepath.Join(t.TempDir(), "out"), 1, .6
+			config.Input = []string{input}
+			config.Output = filepath.Join(t.TempDir(), "out")
+			config.Shingle = 1
+			config.Threshold = .6
 			config.Emit = []string{name}
 			if name == output.Trimmed {
 				config.PassageWords = 20
@@ -146,19 +157,22 @@ func TestArrowIsCopied(t *testing.T) {
 	folder := t.TempDir()
 	want := run(put(t, filepath.Join(folder, "in.jsonl"), linesOfRows(t), plain), corpus.JSONLines)
 	for _, name := range []string{"stream.arrow", "zstd.arrow", "default.feather"} {
-		if diff := cmp.Diff(want, run(put(t, filepath.Join(folder, name), readArrow(t, name), plain), corpus.Arrow)); diff != "" {
+		if diff := cmp.Diff(want,
+			run(put(t, filepath.Join(folder, name), readArrow(t, name), plain), corpus.Arrow)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 	config := job.Default()
 	config.Input, config.Output = []string{filepath.Join(folder, "stream.arrow")}, filepath.Join(folder, "out")
 	config.Emit, config.OutputFormat = []string{output.Unique}, output.Parquet
-	if _, err := Run(t.Context(), config); !errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "output_format parquet: unique has the records") {
+	if _, err := Run(t.Context(), config); !errors.Is(err, failure.Input) ||
+		!strings.Contains(err.Error(), "output_format parquet: unique has the records") {
 		t.Errorf("rows of Arrow as Parquet: %v", err)
 	}
 }
 
-// TestDamagedArrow: what is damaged of a batch is a reject, and the batches behind it are read and copied. Of a file that is cut short, a reject says where.
+// TestDamagedArrow: what is damaged of a batch is a reject, and the batches behind it are read and copied. Of a file
+// that is cut short, a reject says where.
 func TestDamagedArrow(t *testing.T) {
 	t.Parallel()
 	content := readArrow(t, "stream.arrow")

@@ -83,9 +83,9 @@ func chained(seed uint64) []line {
 	return w.lines
 }
 
-// TestAuditOfAllDocuments samples every document. Both figures are the true ones, even if keys were thinned so that pairs
-// are missed; and every pair was seen from both ends. In chains with thin bands a pair A, C is often missed though both are
-// joined to B: the two figures differ.
+// TestAuditOfAllDocuments samples every document. Both figures are the true ones, even if keys were thinned so that
+// pairs are missed; and every pair was seen from both ends. In chains with thin bands a pair A, C is often missed
+// though both are joined to B: the two figures differ.
 func TestAuditOfAllDocuments(t *testing.T) {
 	odd, chains := cut(oddities(91), 3), cut(chained(17), 1)
 	for _, c := range []struct {
@@ -114,11 +114,13 @@ func TestAuditOfAllDocuments(t *testing.T) {
 			if audit == nil || math.Abs(audit.Recall-want) > 1e-12 || audit.Pairs != 2*pairs {
 				t.Fatalf("audit %+v, the recall is %g of %d pairs", audit, want, pairs)
 			}
-			if want < c.low || want > c.high || audit.Low != audit.Recall || audit.High < want || audit.High-audit.Low > 0.2 || audit.Wide {
+			if want < c.low || want > c.high || audit.Low != audit.Recall || audit.High < want ||
+				audit.High-audit.Low > 0.2 || audit.Wide {
 				t.Errorf("a recall of %g, audit %+v; want one from %g to %g", want, audit, c.low, c.high)
 			}
 			listed := listedRecall(tr, readRows[pairRow](t, config.Output, output.Pairs), c.threshold)
-			if math.Abs(audit.Listed-listed) > 1e-12 || audit.ListedLow != audit.Listed || audit.Recall-audit.Listed < c.apart {
+			if math.Abs(audit.Listed-listed) > 1e-12 || audit.ListedLow != audit.Listed ||
+				audit.Recall-audit.Listed < c.apart {
 				t.Errorf("audit %+v, %g of the pairs are listed", audit, listed)
 			}
 		})
@@ -156,7 +158,8 @@ func TestAuditOfMuchAlike(t *testing.T) {
 			if name == "equal" && (a.Low < 0.999 || a.Listed != 1 || a.Pairs != int64(a.Sampled)*(documents-1)) {
 				t.Errorf("audit %+v, want all equal pairs", a)
 			}
-			if truth := float64(summary.Counts.Pairs) / (documents * (documents - 1) / 2); name == "template" && (truth < a.ListedLow || truth > a.ListedHigh || a.Listed > 0.01) {
+			if truth := float64(summary.Counts.Pairs) / (documents * (documents - 1) / 2); name == "template" &&
+				(truth < a.ListedLow || truth > a.ListedHigh || a.Listed > 0.01) {
 				t.Errorf("audit %+v, and %g of the pairs are listed", a, truth)
 			}
 			// The documents set aside for the sample, and some megabytes of classes.
@@ -186,7 +189,8 @@ func TestAuditCountsReference(t *testing.T) {
 	config := byKeys(testConfig(t, filepath.Join(folder, "input.jsonl")), methods.MinHash)
 	config.Reference, config.Emit = []string{filepath.Join(folder, "reference.jsonl")}, []string{output.Pairs}
 	config.Audit = "100000"
-	if a := runJob(t, config).Audit; a == nil || a.Sampled != 200 || a.Partnered != 200 || a.Pairs != 600 || a.Listed < 0.95 || a.Low != a.Recall {
+	if a := runJob(t, config).Audit; a == nil || a.Sampled != 200 || a.Partnered != 200 || a.Pairs != 600 ||
+		a.Listed < 0.95 || a.Low != a.Recall {
 		t.Errorf("audit %+v, want 600 pairs with the reference", a)
 	}
 	config.Bands, config.Rows, config.Output = 1, 16, t.TempDir()

@@ -35,7 +35,12 @@ var services = []struct {
 }{
 	{"gs", func(t testing.TB) *storagetest.Proxy {
 		proxy := storagetest.NewProxy(t, nil)
-		server, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard})
+		server, err := fakestorage.NewServerWithOptions(fakestorage.Options{
+			NoListener:  true,
+			PublicHost:  proxy.Host,
+			ExternalURL: proxy.URL,
+			Writer:      io.Discard,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,9 +54,16 @@ var services = []struct {
 		server := s3mem.New()
 		proxy := storagetest.NewProxy(t, gofakes3.New(server).Server())
 		for name, value := range map[string]string{
-			"AWS_ENDPOINT_URL_S3": proxy.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "user", "AWS_SECRET_ACCESS_KEY": "secret",
-			"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true",
-			"AWS_PROFILE": "", "AWS_SESSION_TOKEN": "", "AWS_REQUEST_PAYER": "",
+			"AWS_ENDPOINT_URL_S3":         proxy.URL,
+			"AWS_REGION":                  "us-east-1",
+			"AWS_ACCESS_KEY_ID":           "user",
+			"AWS_SECRET_ACCESS_KEY":       "secret",
+			"AWS_CONFIG_FILE":             "/dev/null",
+			"AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+			"AWS_EC2_METADATA_DISABLED":   "true",
+			"AWS_PROFILE":                 "",
+			"AWS_SESSION_TOKEN":           "",
+			"AWS_REQUEST_PAYER":           "",
 		} {
 			t.Setenv(name, value)
 		}
@@ -67,7 +79,9 @@ var services = []struct {
 func inBucket(t *testing.T, config job.Config, scheme string) job.Config {
 	t.Helper()
 	folder := scheme + "://corpora/a folder/"
-	config.Input, config.Output, config.Temp = []string{copyFiles(t, config.Input[0], folder+"in")}, folder+"out", folder+"temp"
+	config.Input = []string{copyFiles(t, config.Input[0], folder+"in")}
+	config.Output = folder + "out"
+	config.Temp = folder + "temp"
 	return config
 }
 
@@ -115,15 +129,17 @@ func TestServices(t *testing.T) {
 		_, folder := storagetest.NewMemory(t)
 		config := local
 		config.Input = []string{copyFiles(t, local.Input[0], storage.Join(folder, "input"))}
-		config.Output, config.Temp, config.Overwrite = storage.Join(folder, "output"), storage.Join(folder, "temp"), true
+		config.Output = storage.Join(folder, "output")
+		config.Temp = storage.Join(folder, "temp")
+		config.Overwrite = true
 		run(t, config)
 		run(t, config)
 	})
 }
 
-// TestSmallObjects runs a job over many small objects, of which tasks read some ahead, with one request in thirty hurt. It publishes
-// the bytes of a local job, kept records among them. Each object is asked for three times: to see its format, to fingerprint it and to
-// copy it.
+// TestSmallObjects runs a job over many small objects, of which tasks read some ahead, with one request in thirty hurt.
+// It publishes the bytes of a local job, kept records among them. Each object is asked for three times: to see its
+// format, to fingerprint it and to copy it.
 func TestSmallObjects(t *testing.T) {
 	const files = 120
 	var corpus []file
@@ -148,7 +164,8 @@ func TestSmallObjects(t *testing.T) {
 				reads := proxy.Requests()["read"]
 				proxy.Hurt(0, 0)
 				sameFiles(t, allFiles(t, config.Output), want)
-				if hurt == 0 && (reads < 3*files || reads > 3*files+files/2) { // some are made again where answers are slow
+				// some are made again where answers are slow
+				if hurt == 0 && (reads < 3*files || reads > 3*files+files/2) {
 					t.Errorf("%d reads of %d objects", reads, files)
 				}
 			}
@@ -200,8 +217,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// checkRequests compares the requests that a summary counts with those that a service has seen. The last ones, which give back what
-// the job held, come after it.
+// checkRequests compares the requests that a summary counts with those that a service has seen. The last ones, which
+// give back what the job held, come after it.
 func checkRequests(t *testing.T, summary *Summary, seen map[string]int) {
 	t.Helper()
 	counted, dollars, inStages := map[string]int{}, 0., int64(0)
@@ -223,7 +240,8 @@ func checkRequests(t *testing.T, summary *Summary, seen map[string]int) {
 	if counted["list"] == 0 || counted["list"] > seen["list"] || counted["remove"] > seen["remove"] {
 		t.Errorf("counted %v, made %v", counted, seen)
 	}
-	if want := (0.4*float64(counted["read"]+counted["stat"]) + 5*float64(counted["list"]+counted["write"]+counted["copy"])) / 1e6; math.Abs(dollars-want) > 1e-9 {
+	if want := (0.4*float64(counted["read"]+counted["stat"]) +
+		5*float64(counted["list"]+counted["write"]+counted["copy"])) / 1e6; math.Abs(dollars-want) > 1e-9 {
 		t.Errorf("%g dollars, want %g", dollars, want)
 	}
 	if inStages < int64(seen["read"])/2 {

@@ -31,7 +31,12 @@ type bucketJob struct {
 // newBucketJob runs the job once over some files.
 func newBucketJob(t testing.TB, folder string, keys methods.Name, files, documents int) *bucketJob {
 	t.Helper()
-	j := &bucketJob{config: byKeys(job.Default(), keys), folder: folder, documents: documents, random: rand.New(rand.NewPCG(1, 60))}
+	j := &bucketJob{
+		config:    byKeys(job.Default(), keys),
+		folder:    folder,
+		documents: documents,
+		random:    rand.New(rand.NewPCG(1, 60)),
+	}
 	c := &j.config
 	c.Input, c.Output, c.State, c.Temp = []string{folder + "/in"}, folder+"/out", folder+"/state", t.TempDir()
 	c.Emit, c.Overwrite, c.AllowRemoval = []string{output.Clusters, output.Pairs}, true, true
@@ -123,7 +128,9 @@ var runsInBucket = []struct {
 	files        state.Difference
 }{
 	{"nothing", func(testing.TB, *bucketJob) {}, func(testing.TB, *bucketJob) {}, state.Difference{Unchanged: 100}},
-	{"hundredth", func(t testing.TB, j *bucketJob) { j.put(t, "b") }, func(t testing.TB, j *bucketJob) { j.remove(t, "b") }, state.Difference{Unchanged: 100, New: 1}},
+	{"hundredth", func(t testing.TB, j *bucketJob) { j.put(t, "b") }, func(t testing.TB, j *bucketJob) {
+		j.remove(t, "b")
+	}, state.Difference{Unchanged: 100, New: 1}},
 	{
 		"tenth", func(t testing.TB, j *bucketJob) {
 			for i := range 10 {
@@ -170,8 +177,8 @@ func (j *bucketJob) eachRun(t testing.TB, proxy *storagetest.Proxy, tell func(ru
 	}
 }
 
-// TestIncrementalRunsInBucket: what an incremental run asks of a bucket follows from what is new. Of files that are as the state knows them, and of their segments,
-// there is no request each.
+// TestIncrementalRunsInBucket: what an incremental run asks of a bucket follows from what is new. Of files that are as
+// the state knows them, and of their segments, there is no request each.
 func TestIncrementalRunsInBucket(t *testing.T) {
 	most := map[string]map[string]int{
 		"nothing":   {"list": 4, "stat": 6, "read": 4, "write": 1, "remove": 1},
@@ -182,20 +189,23 @@ func TestIncrementalRunsInBucket(t *testing.T) {
 	for _, service := range services {
 		t.Run(service.scheme, func(t *testing.T) {
 			proxy := service.serve(t)
-			newBucketJob(t, service.scheme+"://corpora/runs", methods.Exact, 100, 8).eachRun(t, proxy, func(run string, s spent) {
-				t.Log(run, s)
-				for kind, n := range s.requests {
-					if n > most[run][kind] {
-						t.Errorf("%s: %d requests of the kind %s, at most %d are needed", run, n, kind, most[run][kind])
+			newBucketJob(t, service.scheme+"://corpora/runs", methods.Exact, 100, 8).eachRun(t, proxy,
+				func(run string, s spent) {
+					t.Log(run, s)
+					for kind, n := range s.requests {
+						if n > most[run][kind] {
+							t.Errorf("%s: %d requests of the kind %s, at most %d are needed", run, n, kind,
+								most[run][kind])
+						}
 					}
-				}
-			})
+				})
 		})
 	}
 }
 
-// TestOpenedInputs: an incremental run opens the files that are new. It opens all where it cannot know that what the state says of their formats still
-// holds: when it is to read them again, another format is named, or another version of the program has made the state.
+// TestOpenedInputs: an incremental run opens the files that are new. It opens all where it cannot know that what the
+// state says of their formats still holds: when it is to read them again, another format is named, or another version
+// of the program has made the state.
 func TestOpenedInputs(t *testing.T) {
 	m, folder := storagetest.NewMemory(t)
 	var opened sync.Map
@@ -227,8 +237,12 @@ func TestOpenedInputs(t *testing.T) {
 		}, 1},
 		{"nothing new then", func(*job.Config) {}, 0},
 		{"all again", func(c *job.Config) { c.Rebuild = true }, 9},
-		{"a format", func(c *job.Config) { c.Input, c.Format, c.AllowRemoval = []string{folder + "/in"}, "jsonl", true }, 9},
-		{"the same format", func(c *job.Config) { c.Input, c.Format, c.Republish = []string{folder + "/in"}, "jsonl", true }, 2}, // the texts, which are not of the format
+		{"a format", func(c *job.Config) {
+			c.Input, c.Format, c.AllowRemoval = []string{folder + "/in"}, "jsonl", true
+		}, 9},
+		{"the same format", func(c *job.Config) {
+			c.Input, c.Format, c.Republish = []string{folder + "/in"}, "jsonl", true
+		}, 2}, // the texts, which are not of the format
 		{"another version", func(c *job.Config) {
 			c.Input, c.Format = []string{folder + "/in"}, "jsonl"
 			s, err := state.Open(c.State, "a test")
@@ -254,12 +268,14 @@ func TestOpenedInputs(t *testing.T) {
 	}
 	// Other fields are other segments, whatever is known of the files.
 	j.config.TextField, j.config.AllowRemoval = "id", true
-	if _, err := Run(t.Context(), j.config); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "other settings ([text_field])") {
+	if _, err := Run(t.Context(), j.config); !errors.Is(err, ErrUsage) ||
+		!strings.Contains(err.Error(), "other settings ([text_field])") {
 		t.Errorf("another field: %v", err)
 	}
 }
 
-// BenchmarkIncrementalRunsInBucket counts the requests of incremental runs, and their bytes. RUN_DOCUMENTS is the number of documents of the first run.
+// BenchmarkIncrementalRunsInBucket counts the requests of incremental runs, and their bytes. RUN_DOCUMENTS is the
+// number of documents of the first run.
 func BenchmarkIncrementalRunsInBucket(b *testing.B) {
 	documents := 100_000
 	if text := os.Getenv("RUN_DOCUMENTS"); text != "" {
@@ -272,9 +288,11 @@ func BenchmarkIncrementalRunsInBucket(b *testing.B) {
 		b.Run(string(keys), func(b *testing.B) {
 			proxy := services[0].serve(b)
 			for range b.N {
-				newBucketJob(b, "gs://corpora/runs", keys, 100, documents/100).eachRun(b, proxy, func(run string, s spent) {
-					b.Logf("%-10s %v, %.1f MB read, %.1f MB written", run, s.requests, float64(s.read)/1e6, float64(s.written)/1e6)
-				})
+				newBucketJob(b, "gs://corpora/runs", keys, 100, documents/100).eachRun(b, proxy,
+					func(run string, s spent) {
+						b.Logf("%-10s %v, %.1f MB read, %.1f MB written", run, s.requests, float64(s.read)/1e6,
+							float64(s.written)/1e6)
+					})
 			}
 		})
 	}

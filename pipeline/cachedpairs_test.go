@@ -11,7 +11,8 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// lookalikes writes a file of near-duplicates of one text: each differs in one word from it. The first further documents are like no other.
+// lookalikes writes a file of near-duplicates of one text: each differs in one word from it. The first further
+// documents are like no other.
 func (n *incrementalJob) lookalikes(t *testing.T, name string, first, alike, others int) {
 	t.Helper()
 	var b bytes.Buffer
@@ -36,8 +37,9 @@ func (n *incrementalJob) lookalikes(t *testing.T, name string, first, alike, oth
 	n.put(t, name, b.Bytes())
 }
 
-// TestCachedPairs: a large group of near-duplicates in a corpus above [methods.SmallCorpus] keeps all of its pairs as it grows by one document a run,
-// as unrelated documents come, and as one of it goes. No pair of two unchanged documents is scored again.
+// TestCachedPairs: a large group of near-duplicates in a corpus above [methods.SmallCorpus] keeps all of its pairs as
+// it grows by one document a run, as unrelated documents come, and as one of it goes. No pair of two unchanged
+// documents is scored again.
 func TestCachedPairs(t *testing.T) {
 	for i, change := range []string{
 		`{"keys":"exact"}`, `{"keys":"minhash"}`, `{"keys":"simhash","hamming":12}`, `{"keys":"exact","across":"lang"}`,
@@ -52,7 +54,9 @@ func TestCachedPairs(t *testing.T) {
 			if err := json.Unmarshal([]byte(change), &config); err != nil {
 				t.Fatal(err)
 			}
-			config.Emit, config.State, config.AllowRemoval = []string{"clusters", "pairs", "removed"}, filepath.Join(t.TempDir(), "state"), true
+			config.Emit = []string{"clusters", "pairs", "removed"}
+			config.State = filepath.Join(t.TempDir(), "state")
+			config.AllowRemoval = true
 			n.lookalikes(t, "m.jsonl", 0, 150, 4000)
 			n.lookalikes(t, "n.jsonl", 1000, 3, 0)
 			run := func(what string) job.Config {

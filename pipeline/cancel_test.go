@@ -106,7 +106,8 @@ func goroutinesOfJobs() (left []string) {
 		left = nil
 		all := make([]byte, 8<<20)
 		for stack := range strings.SplitSeq(string(all[:runtime.Stack(all, true)]), "\n\n") {
-			isTest := strings.Contains(stack, "pipeline.TestMain") || strings.Contains(stack, "pipeline.TestCancel(") || strings.Contains(stack, "testing.(*T).Parallel(")
+			isTest := strings.Contains(stack, "pipeline.TestMain") ||
+				strings.Contains(stack, "pipeline.TestCancel(") || strings.Contains(stack, "testing.(*T).Parallel(")
 			if strings.Contains(stack, "mirrorbeam.dev/") && !isTest {
 				left = append(left, stack)
 			}
@@ -147,7 +148,8 @@ func resumable(t *testing.T) job.Config {
 	t.Helper()
 	folder := t.TempDir()
 	for i := range 12 {
-		put(t, filepath.Join(folder, string(rune('a'+i))+".jsonl"), file{"x.jsonl", synthetic(uint64(40 + i))}.content(), plain)
+		put(t, filepath.Join(folder, string(rune('a'+i))+".jsonl"),
+			file{"x.jsonl", synthetic(uint64(40 + i))}.content(), plain)
 	}
 	config := testConfig(t, folder)
 	config.Resume, config.Keys, config.Lanes, config.SourceField = true, "exact", 1, "id"
@@ -195,7 +197,8 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again, run := recalled(summary); again == 0 || run == 0 || isCounted != (summary.Counts.CommonIn > 0) {
-			t.Errorf("after %d notes: %d tasks are recalled, %d run; %d documents are stripped", notes, again, run, summary.Counts.CommonIn)
+			t.Errorf("after %d notes: %d tasks are recalled, %d run; %d documents are stripped", notes, again, run,
+				summary.Counts.CommonIn)
 		}
 		if len(told) == 0 || !strings.Contains(told[0], "continuing from") {
 			t.Errorf("told: %q", told)

@@ -18,7 +18,8 @@ type visit struct{ id, url, date, text string }
 func archiveOf(visits ...visit) []byte {
 	var b bytes.Buffer
 	for _, v := range visits {
-		fmt.Fprintf(&b, "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <%s>\r\nWARC-Target-URI: %s\r\nWARC-Date: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+		fmt.Fprintf(&b,
+			"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <%s>\r\nWARC-Target-URI: %s\r\nWARC-Date: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
 			v.id, v.url, v.date, len(v.text), v.text)
 	}
 	return b.Bytes()
@@ -29,8 +30,8 @@ const (
 	crowText = "a crow having stolen a bit of cheese perched in a tree and held it in her beak for long"
 )
 
-// visits are two captures of a page, one of another page with the same text, and a page that nothing is like. One URL is too long, and one
-// is no UTF-8.
+// visits are two captures of a page, one of another page with the same text, and a page that nothing is like. One URL
+// is too long, and one is no UTF-8.
 func visits() []visit {
 	return []visit{
 		{"urn:1", "https://a.org/fox", "2024-01-01T00:00:00Z", foxText},
@@ -49,8 +50,11 @@ func TestCaptures(t *testing.T) {
 	runJob(t, config)
 	long := "https://c.org/" + strings.Repeat("x", 2048-len("https://c.org/"))
 	want := map[string][2]string{
-		"urn:1": {"https://a.org/fox", "2024-01-01T00:00:00Z"}, "urn:2": {"https://a.org/fox", "2025-01-01T00:00:00Z"},
-		"urn:3": {"https://b.org/caf\ufffde9", "2025-01-02T00:00:00Z"}, "urn:4": {long, "2025-01-03T00:00:00Z"}, "urn:5": {"", "2025-01-04T00:00:00Z"},
+		"urn:1": {"https://a.org/fox", "2024-01-01T00:00:00Z"},
+		"urn:2": {"https://a.org/fox", "2025-01-01T00:00:00Z"},
+		"urn:3": {"https://b.org/caf\ufffde9", "2025-01-02T00:00:00Z"},
+		"urn:4": {long, "2025-01-03T00:00:00Z"},
+		"urn:5": {"", "2025-01-04T00:00:00Z"},
 	}
 	found := map[string][2]string{}
 	for _, m := range readRows[output.Member](t, config.Output, output.Clusters) {
@@ -65,7 +69,8 @@ func TestCaptures(t *testing.T) {
 		}
 	}
 	for _, r := range readRows[output.Removal](t, config.Output, output.Removed) {
-		if got, kept := [2]string{r.URL, r.Date}, [2]string{r.KeptURL, r.KeptDate}; got != want[r.ID] || kept != want[r.KeptID] {
+		if got, kept := [2]string{r.URL, r.Date},
+			[2]string{r.KeptURL, r.KeptDate}; got != want[r.ID] || kept != want[r.KeptID] {
 			t.Errorf("removed: %v of %s for %v of %s", got, r.ID, kept, r.KeptID)
 		}
 	}
@@ -80,8 +85,8 @@ func TestCaptures(t *testing.T) {
 	}
 }
 
-// TestCapturesElsewhere: a run with a state, one that leaves out common shingles and one that writes tables say the same. A job without web
-// archives has no columns for it.
+// TestCapturesElsewhere: a run with a state, one that leaves out common shingles and one that writes tables say the
+// same. A job without web archives has no columns for it.
 func TestCapturesElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	archive := put(t, filepath.Join(dir, "crawl.warc"), archiveOf(visits()...), plain)
@@ -106,10 +111,14 @@ func TestCapturesElsewhere(t *testing.T) {
 		}
 	}
 
-	config.State, config.OutputFormat, config.Output, config.Republish = "", output.Parquet, filepath.Join(dir, "tables"), false
+	config.State = ""
+	config.OutputFormat = output.Parquet
+	config.Output = filepath.Join(dir, "tables")
+	config.Republish = false
 	runJob(t, config)
 	var rows []output.Member
-	for row, err := range output.Read[output.Member](t.Context(), filepath.Join(config.Output, "clusters-00000-of-00001.parquet"), output.Clusters, nil) {
+	for row, err := range output.Read[output.Member](t.Context(),
+		filepath.Join(config.Output, "clusters-00000-of-00001.parquet"), output.Clusters, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,9 +127,11 @@ func TestCapturesElsewhere(t *testing.T) {
 	if lines := decodeRows[output.Member](t, output.Clusters, want); !slices.Equal(rows, lines) {
 		t.Errorf("tables: %+v, want %+v", rows, lines)
 	}
-	config.Input, config.Output = []string{put(t, filepath.Join(dir, "in.jsonl"), []byte(`{"id":"1","text":"a b c","url":"https://a.org/"}`+"\n"), plain)}, filepath.Join(dir, "others")
+	config.Input, config.Output = []string{put(t, filepath.Join(dir, "in.jsonl"),
+		[]byte(`{"id":"1","text":"a b c","url":"https://a.org/"}`+"\n"), plain)}, filepath.Join(dir, "others")
 	runJob(t, config)
-	if table := readFile(t, filepath.Join(config.Output, "clusters-00000-of-00001.parquet")); bytes.Contains(table, []byte("url")) {
+	if table := readFile(t, filepath.Join(config.Output, "clusters-00000-of-00001.parquet")); bytes.Contains(table,
+		[]byte("url")) {
 		t.Error("a job without web archives writes URLs")
 	}
 }

@@ -28,7 +28,8 @@ import (
 // found is what a run hands on to the next one.
 type found struct {
 	changes []output.Change
-	// told are these changes and the changes of earlier runs that nobody has acknowledged. notifications are the changes to be acknowledged.
+	// told are these changes and the changes of earlier runs that nobody has acknowledged. notifications are the
+	// changes to be acknowledged.
 	told          []output.Change
 	notifications state.Notifications
 	suspects      []finished.OpenSuspect
@@ -38,15 +39,16 @@ type found struct {
 	unseen    int64
 	// names are the files of the state that the next run needs.
 	names state.Names
-	// kept is the file of the state with what else the next run is to know, "" for none. It has shared ids if knowsIDs says so.
+	// kept is the file of the state with what else the next run is to know, "" for none. It has shared ids if knowsIDs
+	// says so.
 	kept     string
 	knowsIDs bool
 	// similar is the number of similar pairs that it is told of.
 	similar int64
 }
 
-// publishScheduled publishes the results together with what has changed since the last run, and then commits the state. A
-// run that dies in between has told of its changes, and the next one tells of them again.
+// publishScheduled publishes the results together with what has changed since the last run, and then commits the state.
+// A run that dies in between has told of its changes, and the next one tells of them again.
 func (r *run) publishScheduled(ctx context.Context, result *write.Result, summary *Summary) error {
 	of, err := r.handOn(ctx, result)
 	if ctx.Err() != nil {
@@ -57,10 +59,16 @@ func (r *run) publishScheduled(ctx context.Context, result *write.Result, summar
 	}
 	summary.Warnings = append(summary.Warnings, of.warnings...)
 	summary.State = &finished.StateSummary{
-		Generation: r.state.Last.Number + 1, Files: r.state.difference, Scratch: r.plan().Why, Changes: r.count(of.changes),
-		Unacknowledged: r.count(of.notifications), Suspects: of.suspects, Unseen: of.unseen,
+		Generation:     r.state.Last.Number + 1,
+		Files:          r.state.difference,
+		Scratch:        r.plan().Why,
+		Changes:        r.count(of.changes),
+		Unacknowledged: r.count(of.notifications),
+		Suspects:       of.suspects,
+		Unseen:         of.unseen,
 	}
-	files, err := write.WriteChanges(write.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat}, of.told)
+	files, err := write.WriteChanges(write.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat},
+		of.told)
 	if err == nil {
 		err = r.results.Publish(append(result.Files, files...), *summary)
 	}
@@ -68,7 +76,8 @@ func (r *run) publishScheduled(ctx context.Context, result *write.Result, summar
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
 	if err := r.commit(result, of); err != nil {
-		return failure.Explain(&r.Config, failure.Storage, setting.Errorf("the results are published, but the {state} is as it was: %w", err))
+		return failure.Explain(&r.Config, failure.Storage,
+			setting.Errorf("the results are published, but the {state} is as it was: %w", err))
 	}
 	return nil
 }
@@ -77,7 +86,9 @@ func (r *run) publishScheduled(ctx context.Context, result *write.Result, summar
 func (r *run) count(changes []output.Change) map[string]map[string]int64 {
 	counts := map[string]map[string]int64{output.Clusters: {}}
 	if r.Config.HasSites() {
-		counts[output.Mirrors], counts[output.Suspects], counts[output.Protected] = map[string]int64{}, map[string]int64{}, map[string]int64{}
+		counts[output.Mirrors] = map[string]int64{}
+		counts[output.Suspects] = map[string]int64{}
+		counts[output.Protected] = map[string]int64{}
 	}
 	for of, kinds := range state.Notifications(changes).Counts() {
 		counts[of] = kinds
@@ -92,8 +103,8 @@ type past struct {
 	notifications state.Notifications
 }
 
-// past reads what the state knows of earlier runs. If a part of it is damaged or missing, a run with --rebuild starts from scratch:
-// all that it finds is new, so nobody misses an alarm.
+// past reads what the state knows of earlier runs. If a part of it is damaged or missing, a run with --rebuild starts
+// from scratch: all that it finds is new, so nobody misses an alarm.
 func (r *run) past() (p past, err error) {
 	last, path := &r.state.Last, r.state.Path
 	if last.Clusters != "" {
@@ -116,8 +127,8 @@ func (r *run) past() (p past, err error) {
 	return p, err
 }
 
-// handOn compares what the run has found with what the last one did, and writes files of the state for the next one. A run
-// that is not about sites hands on what an earlier one has found of them.
+// handOn compares what the run has found with what the last one did, and writes files of the state for the next one. A
+// run that is not about sites hands on what an earlier one has found of them.
 func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err error) {
 	now, err := write.ReadForNext(ctx, result.Written)
 	if err != nil {
@@ -158,8 +169,8 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 	return f, err
 }
 
-// isAwaited reports whether changes of an output and of a kind are repeated until somebody acknowledges them. Clusters change
-// all the time, so theirs are repeated only if the user wants to hear of them.
+// isAwaited reports whether changes of an output and of a kind are repeated until somebody acknowledges them. Clusters
+// change all the time, so theirs are repeated only if the user wants to hear of them.
 func (r *run) isAwaited(of, change string) bool {
 	return of != output.Clusters || slices.Contains(r.Config.FailOn, job.FailCondition(change, of))
 }
@@ -171,7 +182,12 @@ func (r *run) follow(f *found, of string, last, now []state.Group, name string) 
 
 // followAlerts does the same for suspects, and tells which protected sites it could not compare.
 func (r *run) followAlerts(ctx context.Context, f *found, known, now []state.Alert, result *write.Result) error {
-	last := mirrors.LastRun{Known: known, Originals: r.state.Last.Originals, Threshold: r.Config.Threshold, Pages: result.Fingerprinted}
+	last := mirrors.LastRun{
+		Known:     known,
+		Originals: r.state.Last.Originals,
+		Threshold: r.Config.Threshold,
+		Pages:     result.Fingerprinted,
+	}
 	if r.Config.Rebuild {
 		last.Originals, last.Pages = nil, nil
 	}
@@ -181,7 +197,11 @@ func (r *run) followAlerts(ctx context.Context, f *found, known, now []state.Ale
 	}
 	f.originals = watch.Originals
 	for _, site := range watch.Changed {
-		f.warnings = append(f.warnings, warnings.Warning{Kind: warnings.ProtectedChanged, Text: site.String(), Flag: "--rebuild"})
+		f.warnings = append(f.warnings, warnings.Warning{
+			Kind: warnings.ProtectedChanged,
+			Text: site.String(),
+			Flag: "--rebuild",
+		})
 	}
 	sighting := state.Sighting{Generation: int64(r.state.Last.Number) + 1, Seconds: r.Begun.Unix()}
 	changes, all := state.FollowAlerts(output.Suspects, known, now, watch.IsUnseen, sighting)
@@ -214,9 +234,33 @@ func (r *run) commit(result *write.Result, of found) error {
 		grouped = s.Last.Grouped
 	}
 	return s.Commit(state.Content{
-		Made: time.Now(), Program: build.Version(), Sketches: s.sketches, Config: config, Files: s.Files(r.inputs, made, r.Begun, result.Cramped, r.Config.DocumentBytes()), Order: r.inputs.Order,
-		Documents: documentsOf(*result), Grouped: grouped, OversizedPairs: r.oversizedPairs(result), SharedIDs: result.SharedIDs, IntegerNames: result.Counts.HasIntegerNames(), SimilarPairs: of.similar, Results: r.ConfigHash, Lists: r.listsHash(),
-		Clusters: names.Clusters, Pairs: names.Pairs, Mirrors: names.Mirrors, Suspects: names.Suspects, Notifications: names.Notifications, Kept: of.kept, KnowsIDs: of.knowsIDs, Originals: of.originals,
-		StopWords: r.inputs.StopWords, Ignored: r.inputs.Ignored, Common: common, Sketch: sketch.Version, Unicode: sketch.UnicodeVersion, MainText: webtext.MainVersion,
+		Made:           time.Now(),
+		Program:        build.Version(),
+		Sketches:       s.sketches,
+		Config:         config,
+		Files:          s.Files(r.inputs, made, r.Begun, result.Cramped, r.Config.DocumentBytes()),
+		Order:          r.inputs.Order,
+		Documents:      documentsOf(*result),
+		Grouped:        grouped,
+		OversizedPairs: r.oversizedPairs(result),
+		SharedIDs:      result.SharedIDs,
+		IntegerNames:   result.Counts.HasIntegerNames(),
+		SimilarPairs:   of.similar,
+		Results:        r.ConfigHash,
+		Lists:          r.listsHash(),
+		Clusters:       names.Clusters,
+		Pairs:          names.Pairs,
+		Mirrors:        names.Mirrors,
+		Suspects:       names.Suspects,
+		Notifications:  names.Notifications,
+		Kept:           of.kept,
+		KnowsIDs:       of.knowsIDs,
+		Originals:      of.originals,
+		StopWords:      r.inputs.StopWords,
+		Ignored:        r.inputs.Ignored,
+		Common:         common,
+		Sketch:         sketch.Version,
+		Unicode:        sketch.UnicodeVersion,
+		MainText:       webtext.MainVersion,
 	})
 }

@@ -21,8 +21,8 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// templated returns pages of a template, an article that many have reprinted, documents that are the template and hardly
-// anything else, and copies.
+// templated returns pages of a template, an article that many have reprinted, documents that are the template and
+// hardly anything else, and copies.
 func templated(seed uint64) []line {
 	w := newWriter(seed)
 	template, article := w.text(60), w.text(80)
@@ -50,8 +50,8 @@ func templated(seed uint64) []line {
 	return w.lines
 }
 
-// commonTruth is what brute force finds: the row of each pair, what is counted, the shingles of each document, and which are
-// common.
+// commonTruth is what brute force finds: the row of each pair, what is counted, the shingles of each document, and
+// which are common.
 type commonTruth struct {
 	rows         map[string]output.Pair
 	whole, notIn int64
@@ -68,8 +68,8 @@ func shinglesInOrder(text string) (all []string) {
 	return all
 }
 
-// naiveCommon finds the pairs of documents by their shingles as strings, those out that more than limit distinct sets have
-// among the sets with enough of their own.
+// naiveCommon finds the pairs of documents by their shingles as strings, those out that more than limit distinct sets
+// have among the sets with enough of their own.
 func naiveCommon(lines []line, limit int, threshold float64) commonTruth {
 	type set = map[string]bool
 	kept := func(s set, out set) set {
@@ -129,7 +129,14 @@ func naiveCommon(lines []line, limit int, threshold float64) commonTruth {
 		}
 		if center, is := firstOf[name(s)]; is {
 			truth.rows[lines[center].id+" "+lines[i].id] = output.Pair{
-				A: lines[center].id, B: lines[i].id, Jaccard: 1, ContainmentA: 1, ContainmentB: 1, JaccardWhole: 1, Exact: true, Identical: true,
+				A:            lines[center].id,
+				B:            lines[i].id,
+				Jaccard:      1,
+				ContainmentA: 1,
+				ContainmentB: 1,
+				JaccardWhole: 1,
+				Exact:        true,
+				Identical:    true,
 			}
 			continue
 		}
@@ -142,9 +149,13 @@ func naiveCommon(lines []line, limit int, threshold float64) commonTruth {
 				continue
 			}
 			truth.rows[lines[a].id+" "+lines[b].id] = output.Pair{
-				A: lines[a].id, B: lines[b].id, Jaccard: float64(shared) / union,
-				ContainmentA: float64(shared) / float64(len(own[a])), ContainmentB: float64(shared) / float64(len(own[b])),
-				JaccardWhole: float64(whole) / float64(len(s)+len(sets[j])-whole), Exact: true,
+				A:            lines[a].id,
+				B:            lines[b].id,
+				Jaccard:      float64(shared) / union,
+				ContainmentA: float64(shared) / float64(len(own[a])),
+				ContainmentB: float64(shared) / float64(len(own[b])),
+				JaccardWhole: float64(whole) / float64(len(s)+len(sets[j])-whole),
+				Exact:        true,
 			}
 		}
 	}
@@ -156,7 +167,8 @@ func TestCommon(t *testing.T) {
 	lines := templated(91)
 	want := naiveCommon(lines, 10, 0.5)
 	if want.whole != 6 || want.notIn < 40 || len(want.rows) < 100 {
-		t.Fatalf("brute force finds %d pairs, %d documents that are a template and %d without one", len(want.rows), want.whole, want.notIn)
+		t.Fatalf("brute force finds %d pairs, %d documents that are a template and %d without one", len(want.rows),
+			want.whole, want.notIn)
 	}
 	percent := fmt.Sprintf("%.3f%%", math.Nextafter(10.5, 11)/float64(len(lines))*100)
 	for _, c := range []struct {
@@ -165,7 +177,10 @@ func TestCommon(t *testing.T) {
 		files  int
 		lanes  int
 	}{
-		{methods.Exact, "10", 1, 1}, {methods.Exact, percent, 4, 3}, {methods.MinHash, "10", 3, 2}, {methods.All, "10", 4, 1},
+		{methods.Exact, "10", 1, 1},
+		{methods.Exact, percent, 4, 3},
+		{methods.MinHash, "10", 3, 2},
+		{methods.All, "10", 4, 1},
 	} {
 		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
 			config := byKeys(testConfig(t, putCorpus(t, plain, cut(lines, c.files)...)), c.keys)
@@ -184,14 +199,15 @@ func TestCommon(t *testing.T) {
 				t.Errorf("%d rows, want %d", len(rows), len(want.rows))
 			}
 			if n := summary.Counts; n.CommonWhole != want.whole || n.CommonIn != int64(len(lines))-want.notIn {
-				t.Errorf("%d documents with common shingles, %d with nothing else; want %d and %d", n.CommonIn, n.CommonWhole, int64(len(lines))-want.notIn, want.whole)
+				t.Errorf("%d documents with common shingles, %d with nothing else; want %d and %d", n.CommonIn,
+					n.CommonWhole, int64(len(lines))-want.notIn, want.whole)
 			}
 		})
 	}
 }
 
-// TestCommonIsIgnored holds each job without common shingles to one that ignores a text which has exactly these: both leave
-// the same of documents, so they write the same, and answer queries alike.
+// TestCommonIsIgnored holds each job without common shingles to one that ignores a text which has exactly these: both
+// leave the same of documents, so they write the same, and answer queries alike.
 func TestCommonIsIgnored(t *testing.T) {
 	lines := templated(91)
 	input := putCorpus(t, plain, cut(lines, 3)...)
@@ -209,12 +225,18 @@ func TestCommonIsIgnored(t *testing.T) {
 		{"passages", func(c *job.Config) {
 			c.Similarity, c.Keys, c.Excerpt, c.Threshold = methods.Containment, methods.Auto, 12, 0.5
 		}, []string{output.Pairs}},
-		{"fingerprints", func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 8 }, []string{output.Clusters, output.Pairs, output.Sketches, state}},
+		{
+			"fingerprints", func(c *job.Config) { c.Keys, c.Hamming = methods.SimHash, 8 },
+			[]string{output.Clusters, output.Pairs, output.Sketches, state},
+		},
 		{"wide fingerprints", func(c *job.Config) { c.Keys, c.Bits = methods.SimHash, 128 }, []string{output.Pairs}},
 		{"bands", func(c *job.Config) {
 			c.Keys, c.Bands, c.Rows, c.Audit, c.Threshold = methods.MinHash, 1, 4, "1000", 0.5
 		}, []string{output.Clusters}},
-		{"sets", func(c *job.Config) { c.Keys, c.Threshold = methods.Exact, 0.5 }, []string{output.Clusters, output.Sketches, state}},
+		{
+			"sets", func(c *job.Config) { c.Keys, c.Threshold = methods.Exact, 0.5 },
+			[]string{output.Clusters, output.Sketches, state},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var written, answers []map[string]string
@@ -224,7 +246,9 @@ func TestCommonIsIgnored(t *testing.T) {
 				func(c *job.Config) { c.Common, c.Lanes = "10", 1 },
 			} {
 				config := testConfig(t, input)
-				config.Emit = slices.DeleteFunc(slices.Clone(c.outputs), func(name string) bool { return name == state })
+				config.Emit = slices.DeleteFunc(slices.Clone(c.outputs), func(name string) bool {
+					return name == state
+				})
 				if len(config.Emit) < len(c.outputs) {
 					config.State = filepath.Join(t.TempDir(), state)
 				}
@@ -295,7 +319,8 @@ func testCommonRuns(t *testing.T, keys methods.Name) {
 	old := time.Unix(1_700_000_000, 0) // a file that has just changed is read again
 	add := func(name string, lines []line) {
 		t.Helper()
-		if err := os.Chtimes(put(t, filepath.Join(folder, name), file{name, lines}.content(), plain), old, old); err != nil {
+		if err := os.Chtimes(put(t, filepath.Join(folder, name), file{name, lines}.content(), plain), old, old); err !=
+			nil {
 			t.Fatal(err)
 		}
 	}
@@ -321,7 +346,8 @@ func testCommonRuns(t *testing.T, keys methods.Name) {
 		summary := runJob(t, run)
 		runJob(t, with)
 		for _, name := range outputs {
-			sameText(t, what+": "+name, string(readOutput(t, run.Output, name)), string(readOutput(t, with.Output, name)))
+			sameText(t, what+": "+name, string(readOutput(t, run.Output, name)),
+				string(readOutput(t, with.Output, name)))
 		}
 		return summary
 	}
@@ -338,7 +364,8 @@ func testCommonRuns(t *testing.T, keys methods.Name) {
 		more := newWriter(uint64(93 + i))
 		for at, old := range templated(91) {
 			if at%4 == i {
-				more.addAs(fmt.Sprintf("run %d-%d", i, at), strings.Join(more.change(strings.Fields(old.text), 0.03), " "))
+				more.addAs(fmt.Sprintf("run %d-%d", i, at),
+					strings.Join(more.change(strings.Fields(old.text), 0.03), " "))
 			}
 		}
 		add(fmt.Sprintf("c%d.jsonl", i), more.lines)
@@ -348,7 +375,9 @@ func testCommonRuns(t *testing.T, keys methods.Name) {
 			}
 		}
 		summary := compare(fmt.Sprintf("run %d", 3+i), ignoring, output.Clusters)
-		if !slices.ContainsFunc(summary.Stages, func(s finished.Stage) bool { return s.Name == string(work.Prune) && s.Records > 0 }) {
+		if !slices.ContainsFunc(summary.Stages, func(s finished.Stage) bool {
+			return s.Name == string(work.Prune) && s.Records > 0
+		}) {
 			t.Errorf("run %d looks at all pairs", 3+i)
 		}
 	}
@@ -363,12 +392,14 @@ func testCommonRuns(t *testing.T, keys methods.Name) {
 	compare("the run after", whole, output.Clusters, output.Pairs)
 
 	run.Common = "20"
-	if _, err := Run(context.Background(), run); err == nil || !strings.Contains(err.Error(), "other settings ([common])") {
+	if _, err := Run(context.Background(), run); err == nil ||
+		!strings.Contains(err.Error(), "other settings ([common])") {
 		t.Errorf("another law: %v", err)
 	}
 }
 
-// TestCommonShinglesCount: of a document that keeps its whole set since hardly anything else is left of it, only the common shingles count.
+// TestCommonShinglesCount: of a document that keeps its whole set since hardly anything else is left of it, only the
+// common shingles count.
 func TestCommonShinglesCount(t *testing.T) {
 	texts := []string{count("common", 22) + "q1 q2"}
 	for i := range 20 {

@@ -76,7 +76,10 @@ func expectedRows(t testing.TB, config job.Config, tr *truth) (must, may map[[2]
 	for _, d := range tr.documents {
 		_, s := sequencer.Sequence([]byte(d.text))
 		texts = append(texts, sketch.NewIndexedSequence(sketch.Sequence{
-			Shingles: slices.Clone(s.Shingles), Tokens: slices.Clone(s.Tokens), Starts: slices.Clone(s.Starts), Ends: slices.Clone(s.Ends),
+			Shingles: slices.Clone(s.Shingles),
+			Tokens:   slices.Clone(s.Tokens),
+			Starts:   slices.Clone(s.Starts),
+			Ends:     slices.Clone(s.Ends),
 		}))
 		runs = append(runs, naiveShingles(d.text, foundWords(config), config.Tokens != sketch.WordTokens))
 	}
@@ -100,16 +103,22 @@ func expectedRows(t testing.TB, config job.Config, tr *truth) (must, may map[[2]
 			}
 			a, b := &tr.documents[from], &tr.documents[to]
 			row := passageRow{pairRow: pairRow{
-				A: a.name, B: b.name, Jaccard: tr.similarity(i, j), Exact: true,
-				ContainmentA: float64(n) / float64(len(a.set)), ContainmentB: float64(n) / float64(len(b.set)),
+				A:            a.name,
+				B:            b.name,
+				Jaccard:      tr.similarity(i, j),
+				Exact:        true,
+				ContainmentA: float64(n) / float64(len(a.set)),
+				ContainmentB: float64(n) / float64(len(b.set)),
 			}}
 			matcher.Compare(texts[from], texts[to])
 			spans := matcher.Spans()
-			if max(row.ContainmentA, row.ContainmentB) < config.Threshold && (config.Excerpt == 0 || int(spans[0].Words) < config.Excerpt) {
+			if max(row.ContainmentA, row.ContainmentB) < config.Threshold &&
+				(config.Excerpt == 0 || int(spans[0].Words) < config.Excerpt) {
 				continue
 			}
 			for _, s := range spans {
-				row.Spans = append(row.Spans, spanRow{[2]int{int(s.StartA), int(s.EndA)}, [2]int{int(s.StartB), int(s.EndB)}, int(s.Words)})
+				row.Spans = append(row.Spans,
+					spanRow{[2]int{int(s.StartA), int(s.EndA)}, [2]int{int(s.StartB), int(s.EndB)}, int(s.Words)})
 			}
 			names := [2]string{a.name, b.name}
 			may[names], mayName[i], mayName[j] = row, true, true
@@ -123,7 +132,15 @@ func expectedRows(t testing.TB, config job.Config, tr *truth) (must, may map[[2]
 	}
 	for i, j := range first {
 		a, b := tr.documents[j].name, tr.documents[i].name
-		row := passageRow{pairRow: pairRow{A: a, B: b, Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Exact: true, Identical: true}}
+		row := passageRow{pairRow: pairRow{
+			A:            a,
+			B:            b,
+			Jaccard:      1,
+			ContainmentA: 1,
+			ContainmentB: 1,
+			Exact:        true,
+			Identical:    true,
+		}}
 		if i != j && mayName[j] {
 			may[[2]string{a, b}] = row
 		}
@@ -189,7 +206,13 @@ func TestContainmentDense(t *testing.T) {
 	}
 	config := containmentConfig(t, putCorpus(t, plain, cut(w.lines, 2)...))
 	config.Threshold = 0.9
-	want, result := runInner(t, config, innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, lanes: 1, bounds: groups.Bounds{Group: 400, Passages: 400}})
+	want, result := runInner(t, config, innerJob{
+		splitBytes: 1 << 30,
+		shards:     1,
+		placeBytes: 1 << 30,
+		lanes:      1,
+		bounds:     groups.Bounds{Group: 400, Passages: 400},
+	})
 	if result.Skipped.Groups == 0 || result.Skipped.Pairs < 1000 || result.Counts.Candidates > 3000 {
 		t.Errorf("skipped %+v of %+v", result.Skipped, result.Counts)
 	}
@@ -203,7 +226,14 @@ func TestContainmentDense(t *testing.T) {
 	if long < 3 {
 		t.Errorf("%d pairs have the copied passage, want 3", long)
 	}
-	got, other := runInner(t, config, innerJob{splitBytes: 4 << 10, shards: 7, placeBytes: 4 << 10, lanes: 2, ranges: 5, bounds: groups.Bounds{Group: 400, Passages: 400}})
+	got, other := runInner(t, config, innerJob{
+		splitBytes: 4 << 10,
+		shards:     7,
+		placeBytes: 4 << 10,
+		lanes:      2,
+		ranges:     5,
+		bounds:     groups.Bounds{Group: 400, Passages: 400},
+	})
 	sameText(t, "pairs", got, want)
 	if !reflect.DeepEqual(other.Skipped, result.Skipped) {
 		t.Errorf("skipped %+v, want %+v", other.Skipped, result.Skipped)
@@ -249,8 +279,8 @@ func rarityConfig(t testing.TB, input string) job.Config {
 	return config
 }
 
-// TestRarity: a row tells the rarity of the shingles that lie in its spans, by plain sets of words. With a least rarity the
-// other rows go, and no more.
+// TestRarity: a row tells the rarity of the shingles that lie in its spans, by plain sets of words. With a least rarity
+// the other rows go, and no more.
 func TestRarity(t *testing.T) {
 	files := cut(excerpts(79), 3)
 	config := rarityConfig(t, putCorpus(t, plain, files...))

@@ -79,8 +79,10 @@ func TestBrokenStreams(t *testing.T) {
 			dir := t.TempDir()
 			lines := synthetic(54)
 			for _, name := range []string{"a.jsonl", "b.jsonl"} {
-				path := put(t, filepath.Join(dir, name), append([]byte("not a document\n"), file{name, lines}.content()...), how)
-				if info, err := os.Stat(path); err != nil || name == "a.jsonl" && os.Truncate(path, info.Size()*3/4) != nil {
+				path := put(t, filepath.Join(dir, name),
+					append([]byte("not a document\n"), file{name, lines}.content()...), how)
+				if info, err := os.Stat(path); err != nil ||
+					name == "a.jsonl" && os.Truncate(path, info.Size()*3/4) != nil {
 					t.Fatal(name, err)
 				}
 			}
@@ -117,7 +119,8 @@ func TestChangedInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := execute(t.Context(), r.job, &r.Config)
-	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
+	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") ||
+		!strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -214,8 +217,8 @@ func clustersWithoutRefs(t testing.TB, config job.Config) []clusterRow {
 	return rows
 }
 
-// TestCompressionChangesNothing stores each file in another way: refs are positions in the decoded stream and names lack the
-// endings.
+// TestCompressionChangesNothing stores each file in another way: refs are positions in the decoded stream and names
+// lack the endings.
 func TestCompressionChangesNothing(t *testing.T) {
 	files := cut(oddities(lawSeed), 3)
 	want := lawfulOutput(t, lawConfig(t, putCorpus(t, plain, files...)))
@@ -227,7 +230,8 @@ func TestCompressionChangesNothing(t *testing.T) {
 	sameText(t, "output", lawfulOutput(t, config), want)
 	checkUnique(t, config, files)
 	for i, ending := range []output.Format{output.JSONL, output.JSONLGzip, output.JSONLZstd} {
-		if _, err := os.Stat(filepath.Join(config.Output, output.ShardName(output.Unique, i, len(files), ending))); err != nil {
+		if _, err := os.Stat(filepath.Join(config.Output,
+			output.ShardName(output.Unique, i, len(files), ending))); err != nil {
 			t.Errorf("unique is not compressed as the input is: %v", err)
 		}
 	}
@@ -248,7 +252,8 @@ func countDocuments(files []file) (n int) {
 // TestReferenceOfTheSameNames: files of one name in input and reference are distinguished by their whole paths.
 func TestReferenceOfTheSameNames(t *testing.T) {
 	lines := synthetic(62)[:5]
-	referenceFolder, inputFolder := putCorpus(t, plain, file{"x.jsonl", lines}), putCorpus(t, plain, file{"x.jsonl", lines})
+	referenceFolder := putCorpus(t, plain, file{"x.jsonl", lines})
+	inputFolder := putCorpus(t, plain, file{"x.jsonl", lines})
 	config := testConfig(t, inputFolder)
 	config.Reference = []string{filepath.Join(referenceFolder, "x*")}
 	runJob(t, config)
@@ -257,7 +262,8 @@ func TestReferenceOfTheSameNames(t *testing.T) {
 		t.Errorf("%d documents go, want all 5", len(rows))
 	}
 	for _, row := range rows {
-		if !strings.HasPrefix(row.Ref, inputFolder) || !strings.HasPrefix(row.KeptID, referenceFolder) || !row.Reference || row.Similarity != 1 {
+		if !strings.HasPrefix(row.Ref, inputFolder) || !strings.HasPrefix(row.KeptID, referenceFolder) ||
+			!row.Reference || row.Similarity != 1 {
 			t.Errorf("%+v", row)
 		}
 	}
@@ -269,20 +275,28 @@ func TestReferenceRefused(t *testing.T) {
 	for _, c := range []struct{ name, reference, says string }{
 		{"no match", filepath.Join(input, "nothing*"), "reference: no file matches"},
 		{"in both", filepath.Join(input, "x.jsonl"), "of reference are one file"},
-		{"only rejects", put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{}\n"), plain), "no document in the reference, 1 record"},
-		{"empty", put(t, filepath.Join(t.TempDir(), "empty.jsonl"), nil, plain), "no document in the reference: nothing"},
+		{
+			"only rejects", put(t, filepath.Join(t.TempDir(), "bad.jsonl"), []byte("{}\n"), plain),
+			"no document in the reference, 1 record",
+		},
+		{
+			"empty", put(t, filepath.Join(t.TempDir(), "empty.jsonl"), nil, plain),
+			"no document in the reference: nothing",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := testConfig(t, input)
 			config.Reference = []string{c.reference}
-			if _, err := Run(context.Background(), config); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), c.says) {
+			if _, err := Run(context.Background(), config); !errors.Is(err, ErrInput) ||
+				!strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want one of the input that says %q", err, c.says)
 			}
 		})
 	}
 }
 
-// TestRoom: a job is refused if its disk has less than half of what it needs at least, and warned of if it is a close call.
+// TestRoom: a job is refused if its disk has less than half of what it needs at least, and warned of if it is a close
+// call.
 func TestRoom(t *testing.T) {
 	for _, test := range []struct {
 		room              room
@@ -303,7 +317,10 @@ func TestRoom(t *testing.T) {
 		if refused := err != nil; refused != test.isRefused || len(told) > 0 != test.isTold {
 			t.Errorf("%+v: error %v, told %q", test.room, err, told)
 		}
-		if err != nil && (!errors.Is(err, failure.Storage) || !strings.HasSuffix(err.Error(), "folder /some {temp} where has 49.0 MB free, and the job needs about 100.0 MB: make room on it, or name a folder on another disk with temp")) {
+		if err != nil &&
+			(!errors.Is(err, failure.Storage) ||
+				!strings.HasSuffix(err.Error(),
+					"folder /some {temp} where has 49.0 MB free, and the job needs about 100.0 MB: make room on it, or name a folder on another disk with temp")) {
 			t.Errorf("%+v: %v", test.room, err)
 		}
 		config.Progress = nil

@@ -17,8 +17,8 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// bag is a kind of fingerprint of the test: the words of a document, whatever their order. This and the method that names it
-// are all there is of it.
+// bag is a kind of fingerprint of the test: the words of a document, whatever their order. This and the method that
+// names it are all there is of it.
 const bag = "bag"
 
 func init() {
@@ -27,13 +27,17 @@ func init() {
 		panic(err)
 	}
 	fingerprints.Register(fingerprints.Kind{
-		Name: bag, HasShingles: true, Block: sets.Block,
+		Name:        bag,
+		HasShingles: true,
+		Block:       sets.Block,
 		New: func(o fingerprints.Options) (fingerprints.Maker, error) {
 			return bagMaker{sketch.NewDigester(o.Measure.Seed)}, nil
 		},
 	})
 	methods.Register(methods.Method{
-		Name: bag, Fingerprints: bag, Reads: methods.ReadsContent,
+		Name:         bag,
+		Fingerprints: bag,
+		Reads:        methods.ReadsContent,
 		Keys: func(*methods.Parameters) (func() methods.Keys, error) {
 			return func() methods.Keys {
 				return func(all []candidates.Record, d *methods.Document) []candidates.Record {
@@ -59,7 +63,8 @@ func (m bagMaker) Make(_ []byte, content corpus.Record) (f fingerprints.Fingerpr
 	return f
 }
 
-// TestRegisteredFingerprint: a kind of fingerprint that is registered goes through a whole job, and its pairs are explained.
+// TestRegisteredFingerprint: a kind of fingerprint that is registered goes through a whole job, and its pairs are
+// explained.
 func TestRegisteredFingerprint(t *testing.T) {
 	t.Parallel()
 	files := cut(oddities(92), 3)
@@ -81,7 +86,8 @@ func TestRegisteredFingerprint(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if x.Similarity == nil || x.Similarity.Jaccard != row.Jaccard || x.Similarity.Same != row.Identical || x.Keys == nil || x.Keys.Shared == nil || *x.Keys.Shared == 0 {
+		if x.Similarity == nil || x.Similarity.Jaccard != row.Jaccard || x.Similarity.Same != row.Identical ||
+			x.Keys == nil || x.Keys.Shared == nil || *x.Keys.Shared == 0 {
 			t.Errorf("%+v is explained with %+v and %+v", row, x.Similarity, x.Keys)
 		}
 	}

@@ -13,11 +13,15 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// A format of the test: a line with "id:", text, and a line feed behind a form feed, for each document. The registration here is
-// all there is of it.
+// A format of the test: a line with "id:", text, and a line feed behind a form feed, for each document. The
+// registration here is all there is of it.
 func init() {
 	corpus.Register(corpus.Definition{
-		Format: 200, Name: "sheets", Help: "for a test", Endings: []string{".sheets"}, Magics: []string{"id:"},
+		Format:  200,
+		Name:    "sheets",
+		Help:    "for a test",
+		Endings: []string{".sheets"},
+		Magics:  []string{"id:"},
 		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
 			return &sheetSource{stream: l.Stream(), window: l.Window}
 		},
@@ -62,8 +66,8 @@ func (sheetDecoder) Decode(_, record []byte) (corpus.Record, error) {
 	return corpus.Record{ID: bytes.TrimPrefix(id, []byte("id:")), HasID: true, Texts: [][]byte{text}}, nil
 }
 
-// TestRegisteredFormat: files of a format that is registered join a whole job, by their names, by their first bytes, and
-// compressed. The job clusters their documents as it does lines of JSON, and copies those that are kept.
+// TestRegisteredFormat: files of a format that is registered join a whole job, by their names, by their first bytes,
+// and compressed. The job clusters their documents as it does lines of JSON, and copies those that are kept.
 func TestRegisteredFormat(t *testing.T) {
 	t.Parallel()
 	all := articles(t)
@@ -88,10 +92,12 @@ func TestRegisteredFormat(t *testing.T) {
 		if got := clustered(t, config.Output, nil); !slices.Equal(got, want) {
 			t.Errorf("%s: %d rows of clusters, want %d", name, len(got), len(want))
 		}
-		copied := output.ShardName(output.Unique, 0, 1, output.Format("sheets"+strings.TrimPrefix(filepath.Ext(path), ".sheets")))
+		copied := output.ShardName(output.Unique, 0, 1,
+			output.Format("sheets"+strings.TrimPrefix(filepath.Ext(path), ".sheets")))
 		content := readFile(t, filepath.Join(config.Output, copied))
 		kept := bytes.Count(content, []byte("\f\n"))
-		if int64(kept) != summary.Counts.Kept || !bytes.HasPrefix(sheets.Bytes(), content[:bytes.IndexByte(content, '\f')]) {
+		if int64(kept) != summary.Counts.Kept ||
+			!bytes.HasPrefix(sheets.Bytes(), content[:bytes.IndexByte(content, '\f')]) {
 			t.Errorf("%s: %d documents, want %d", copied, kept, summary.Counts.Kept)
 		}
 	}

@@ -67,7 +67,8 @@ func unpressed(t testing.TB, content []byte) []byte {
 
 // conversion returns the record of an archive that holds an article.
 func conversion(d article) []byte {
-	return fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <%s>\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", d.ID, len(d.Text), d.Text)
+	return fmt.Appendf(nil,
+		"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <%s>\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", d.ID, len(d.Text), d.Text)
 }
 
 // writers write articles in each format: they return files by name, and what is compressed by itself in each.
@@ -229,7 +230,8 @@ func heldBy(format *corpus.Definition, d article) article {
 	return d
 }
 
-// namesOf returns the articles' ids by the names that a job gives them, where records have no ids: the name of the file, or their place in it.
+// namesOf returns the articles' ids by the names that a job gives them, where records have no ids: the name of the
+// file, or their place in it.
 func namesOf(format *corpus.Definition, all []article) map[string]string {
 	names, position := map[string]string{}, 0
 	for _, d := range all {
@@ -378,7 +380,8 @@ func recordsOfCells(t *testing.T, content []byte, isTSV bool) (all []annotated) 
 	}
 	rows, err := r.ReadAll()
 	added := []string{"cluster", "cluster_size", "kept", "kept_id"}
-	if err != nil || !slices.Equal(rows[0][:3], []string{"note", "text", "id"}) || len(rows[0]) > 3 && !slices.Equal(rows[0][3:], added) {
+	if err != nil || !slices.Equal(rows[0][:3], []string{"note", "text", "id"}) ||
+		len(rows[0]) > 3 && !slices.Equal(rows[0][3:], added) {
 		t.Fatal(rows[0], err)
 	}
 	for _, row := range rows[1:] {

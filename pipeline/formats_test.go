@@ -93,7 +93,9 @@ func clustered(t *testing.T, folder string, names map[string]string) []string {
 	t.Helper()
 	var rows []string
 	for _, row := range storedRows[clusterRow](t, folder, output.Clusters) {
-		rows = append(rows, fmt.Sprint(idOf(names, row.Cluster), idOf(names, cmp.Or(row.ID, row.Ref)), row.Kept, row.Similarity, row.Size, row.Mean))
+		rows = append(rows,
+			fmt.Sprint(idOf(names, row.Cluster), idOf(names, cmp.Or(row.ID, row.Ref)), row.Kept, row.Similarity,
+				row.Size, row.Mean))
 	}
 	slices.Sort(rows)
 	return rows
@@ -117,10 +119,12 @@ func whatBecame(t *testing.T, folder string) map[string]annotated {
 	return all
 }
 
-// eachStore calls test for articles in each registered format, in each compression, on the local disk or in another storage, so that any two
-// of these meet; other tests read Parquet and Arrow from a disk. The configuration names the input, and folders next to it. Names has the
-// ids of articles by what a job calls them, if it is something else.
-func eachStore(t *testing.T, all []article, test func(t *testing.T, format *corpus.Definition, config job.Config, names map[string]string)) {
+// eachStore calls test for articles in each registered format, in each compression, on the local disk or in another
+// storage, so that any two of these meet; other tests read Parquet and Arrow from a disk. The configuration names the
+// input, and folders next to it. Names has the ids of articles by what a job calls them, if it is something else.
+func eachStore(t *testing.T, all []article,
+	test func(t *testing.T, format *corpus.Definition, config job.Config, names map[string]string),
+) {
 	for i, format := range registeredFormats() {
 		for j, ending := range []string{"", ".gz", ".zst"} {
 			if format.IsBinary && ending != "" {
@@ -158,9 +162,10 @@ func eachStore(t *testing.T, all []article, test func(t *testing.T, format *corp
 	}
 }
 
-// TestFormats: the same documents give the same clusters, and the same deduplicated and annotated corpus in its own format, whatever
-// the format, the compression and the storage. What is kept and what is removed is the input, and each record says what
-// clusters and removed say. A run with a state that knows the files writes the same without reading them.
+// TestFormats: the same documents give the same clusters, and the same deduplicated and annotated corpus in its own
+// format, whatever the format, the compression and the storage. What is kept and what is removed is the input, and each
+// record says what clusters and removed say. A run with a state that knows the files writes the same without reading
+// them.
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	all := articles(t)
@@ -207,7 +212,8 @@ func TestFormats(t *testing.T) {
 			}
 		}
 		if slices.Sort(kept); !slices.Equal(kept, want) || len(kept)+len(removed) != len(all) {
-			t.Errorf("unique has %d documents, want %d; %d of %d are removed", len(kept), len(want), len(removed), len(all))
+			t.Errorf("unique has %d documents, want %d; %d of %d are removed", len(kept), len(want), len(removed),
+				len(all))
 		}
 		if format.HasFields {
 			for i, a := range recordsIn(t, outputsOf(t, config.Output, output.Annotated)) {
@@ -224,8 +230,8 @@ func TestFormats(t *testing.T) {
 	})
 }
 
-// checkRecalled runs a job with a state: over new files, when nothing has changed, and when the results are wanted again. Each time it writes
-// what is there, and it reads no file again.
+// checkRecalled runs a job with a state: over new files, when nothing has changed, and when the results are wanted
+// again. Each time it writes what is there, and it reads no file again.
 func checkRecalled(t *testing.T, format *corpus.Definition, config job.Config) {
 	t.Helper()
 	names := append(config.Emit, output.Rejects)
@@ -255,8 +261,8 @@ func checkRecalled(t *testing.T, format *corpus.Definition, config job.Config) {
 	}
 }
 
-// TestFormatsInPieces: files that are damaged, cut short or of another format than their name says are rejects or faults,
-// and what can be read is.
+// TestFormatsInPieces: files that are damaged, cut short or of another format than their name says are rejects or
+// faults, and what can be read is.
 func TestFormatsInPieces(t *testing.T) {
 	all := articles(t)
 	for _, format := range registeredFormats() {
@@ -285,15 +291,16 @@ func TestFormatsInPieces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n := summary.Counts.Documents; n < int64(len(all))/3 || n >= int64(len(all)) || summary.Counts.Rejected == 0 || summary.Counts.FilesDamaged == 0 {
+			if n := summary.Counts.Documents; n < int64(len(all))/3 || n >= int64(len(all)) ||
+				summary.Counts.Rejected == 0 || summary.Counts.FilesDamaged == 0 {
 				t.Errorf("counts %+v", summary.Counts)
 			}
 		})
 	}
 }
 
-// TestAnnotatedKeepsBytes: lines of JSON stay as they are but for the fields at their end, whatever else is in the files,
-// and documents of a reference have no record. So it is for every split of the clusters.
+// TestAnnotatedKeepsBytes: lines of JSON stay as they are but for the fields at their end, whatever else is in the
+// files, and documents of a reference have no record. So it is for every split of the clusters.
 func TestAnnotatedKeepsBytes(t *testing.T) {
 	files := cut(oddities(7), 3)
 	input, reference := putCorpus(t, plain, files...), putCorpus(t, plain, cut(oddities(8), 3)...)
@@ -305,7 +312,8 @@ func TestAnnotatedKeepsBytes(t *testing.T) {
 			summary := runJob(t, config)
 			known, rows := whatBecame(t, config.Output), int64(0)
 			for i, f := range files {
-				got := readFile(t, filepath.Join(config.Output, output.ShardName(output.Annotated, i, len(files), output.JSONL)))
+				got := readFile(t,
+					filepath.Join(config.Output, output.ShardName(output.Annotated, i, len(files), output.JSONL)))
 				lines, position := bytes.SplitAfter(got, []byte("\n")), 0
 				for _, l := range f.lines {
 					at := position
@@ -356,10 +364,19 @@ func TestAnnotatedIsRefused(t *testing.T) {
 	}
 	many := strings.Repeat("{\"text\":\"some words and more\"}\n", 1200)
 	for name, test := range map[string]struct{ content, want string }{
-		"all.warc":  {string(asFiles(t, all, "warc", "")["all.warc"]), "all.warc: records of the format warc have no fields"},
-		"all.txt":   {"some text", "records of the format text have no fields"},
-		"a.jsonl":   {"{\"text\":\"x\"}\n{\"text\":\"y\",\"k\\u0065pt\":1}\n", "a.jsonl: there is a field kept already"},
-		"b.jsonl":   {many + "{\"text\":\"y\",\"cluster_size\":{}}\n", fmt.Sprintf("b.jsonl:%d: the record has a field cluster_size already", len(many))},
+		"all.warc": {
+			string(asFiles(t, all, "warc", "")["all.warc"]),
+			"all.warc: records of the format warc have no fields",
+		},
+		"all.txt": {"some text", "records of the format text have no fields"},
+		"a.jsonl": {
+			"{\"text\":\"x\"}\n{\"text\":\"y\",\"k\\u0065pt\":1}\n",
+			"a.jsonl: there is a field kept already",
+		},
+		"b.jsonl": {
+			many + "{\"text\":\"y\",\"cluster_size\":{}}\n",
+			fmt.Sprintf("b.jsonl:%d: the record has a field cluster_size already", len(many)),
+		},
 		"c.csv":     {"id,text,cluster\n1,x,2\n", "c.csv: there is a field cluster already"},
 		"c.parquet": {columns.String(), "c.parquet: the file has a column cluster already"},
 		"d.jsonl":   {"{\"text\":\"x\",\"in\":{\"kept\":1},\"list\":[{\"kept\":2}]}\n", ""},

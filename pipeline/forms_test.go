@@ -63,7 +63,12 @@ func archived(t *testing.T, kind string, files map[string][]byte) []byte {
 	if kind == "tar" {
 		w := tar.NewWriter(&b)
 		for _, name := range slices.Sorted(maps.Keys(files)) {
-			err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(files[name])), Typeflag: tar.TypeReg})
+			err := w.WriteHeader(&tar.Header{
+				Name:     name,
+				Mode:     0o600,
+				Size:     int64(len(files[name])),
+				Typeflag: tar.TypeReg,
+			})
 			_, wrote := w.Write(files[name])
 			fault = errors.Join(fault, err, wrote)
 		}
@@ -106,13 +111,23 @@ func forms(t *testing.T, all []article) map[string][]byte {
 	t.Helper()
 	lines := asFiles(t, all, "jsonl", "")["all.jsonl"]
 	half := len(all) / 2
-	parts := map[string][]byte{"a.jsonl": asFiles(t, all[:half], "jsonl", "")["all.jsonl"], "b.csv": cellsOf(t, all[half:], ';')}
+	parts := map[string][]byte{
+		"a.jsonl": asFiles(t, all[:half], "jsonl", "")["all.jsonl"],
+		"b.csv":   cellsOf(t, all[half:], ';'),
+	}
 	texts := archived(t, "tar", asFiles(t, all, "text", ""))
 	forms := map[string][]byte{
-		"semicolons.csv": cellsOf(t, all, ';'), "pipes.csv": cellsOf(t, all, '|'), "tabs.csv": cellsOf(t, all, '\t'),
-		"texts.tar": texts, "texts.tar.gz": press(t, ".gz", texts), "texts.tzst": press(t, ".zst", texts), "texts.tar.xz": pressed(t, ".xz", texts),
-		"texts.zip": archived(t, "zip", asFiles(t, all, "text", "")),
-		"parts.tar": archived(t, "tar", parts), "parts.zip": archived(t, "zip", parts), "parts.tar.bz2": pressed(t, ".bz2", archived(t, "tar", parts)),
+		"semicolons.csv": cellsOf(t, all, ';'),
+		"pipes.csv":      cellsOf(t, all, '|'),
+		"tabs.csv":       cellsOf(t, all, '\t'),
+		"texts.tar":      texts,
+		"texts.tar.gz":   press(t, ".gz", texts),
+		"texts.tzst":     press(t, ".zst", texts),
+		"texts.tar.xz":   pressed(t, ".xz", texts),
+		"texts.zip":      archived(t, "zip", asFiles(t, all, "text", "")),
+		"parts.tar":      archived(t, "tar", parts),
+		"parts.zip":      archived(t, "zip", parts),
+		"parts.tar.bz2":  pressed(t, ".bz2", archived(t, "tar", parts)),
 	}
 	for _, format := range []string{"tsv", "parquet", "warc"} {
 		forms["all."+format] = asFiles(t, all, format, "")["all."+format]
@@ -135,7 +150,8 @@ func forms(t *testing.T, all []article) map[string][]byte {
 		}
 		forms["objects.json"] = append(append(forms["objects.json"], object...), '\n')
 	}
-	if forms["wide.csv"], err = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().Bytes(cellsOf(t, all, ',')); err != nil {
+	if forms["wide.csv"], err = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().Bytes(cellsOf(t, all,
+		',')); err != nil {
 		t.Fatal(err)
 	}
 	return forms
@@ -167,13 +183,17 @@ func inPlaces(t *testing.T) map[string]func(name string, content []byte) string 
 		}
 	}
 	return map[string]func(string, []byte) string{
-		"disk": in(disk, disk), "memory": in(memory, memory), "gs": in("gs://corpora/in", "gs://corpora/in"), "s3": in("s3://corpora/in", "s3://corpora/in"),
-		"https": in(site.Folder, "https://"+site.Host), "hf": in(storage.Join(site.Folder, "owner/name"), "hf://datasets/owner/name@v1"),
+		"disk":   in(disk, disk),
+		"memory": in(memory, memory),
+		"gs":     in("gs://corpora/in", "gs://corpora/in"),
+		"s3":     in("s3://corpora/in", "s3://corpora/in"),
+		"https":  in(site.Folder, "https://"+site.Host),
+		"hf":     in(storage.Join(site.Folder, "owner/name"), "hf://datasets/owner/name@v1"),
 	}
 }
 
-// TestForms: the same documents give the same clusters, in whatever form they come, from the disk, from buckets and from the web. What is removed is
-// removed from the copies in unique.
+// TestForms: the same documents give the same clusters, in whatever form they come, from the disk, from buckets and
+// from the web. What is removed is removed from the copies in unique.
 func TestForms(t *testing.T) {
 	all := articles(t)
 	var want []string
@@ -199,7 +219,8 @@ func TestForms(t *testing.T) {
 				}
 				got := clustered(t, config.Output, nil)
 				for i := range got {
-					got[i] = strings.NewReplacer("texts.tar/", "", "texts.zip/", "", "texts.tzst/", "", ".txt", "").Replace(got[i])
+					got[i] = strings.NewReplacer("texts.tar/", "", "texts.zip/", "", "texts.tzst/", "", ".txt",
+						"").Replace(got[i])
 				}
 				if slices.Sort(got); want == nil {
 					want = got

@@ -80,7 +80,10 @@ func compareGolden(t *testing.T, real bool) {
 
 func newGolden(t *testing.T) *golden {
 	g := &golden{want: map[string]string{}, got: map[string]string{}, folders: map[string]string{}, home: t}
-	words := []string{"# The most frequent English words, and some of the made-up ones.", "the", "of", "and", "to", "a", "in", "is", "that", "for", "it"}
+	words := []string{
+		"# The most frequent English words, and some of the made-up ones.", "the", "of", "and", "to",
+		"a", "in", "is", "that", "for", "it",
+	}
 	words = append(words, newWriter(301).words[:60]...)
 	g.stopWords = put(t, filepath.Join(t.TempDir(), "stopwords.txt"), []byte(strings.Join(words, "\n")+"\n"), plain)
 	content, err := os.ReadFile(goldenFile)
@@ -144,7 +147,8 @@ func (g *golden) run(t *testing.T, run goldenRun) {
 	g.compare(t, run.name, "plan", canonical(t, summary.Plan))
 	g.compare(t, run.name, "audit", canonical(t, summary.Audit))
 	if t.Failed() {
-		t.Logf("counts %+v, skipped %+v, plan %+v, audit %+v", summary.Counts, summary.Skipped, summary.Plan, summary.Audit)
+		t.Logf("counts %+v, skipped %+v, plan %+v, audit %+v", summary.Counts, summary.Skipped, summary.Plan,
+			summary.Audit)
 	}
 }
 
@@ -212,7 +216,11 @@ func (g *golden) query(t *testing.T, q goldenQuery) {
 	asked := g.corpus(t, q.asked)
 	x := queryState(t, g.config(t, q.goldenRun))
 	var rows bytes.Buffer
-	counts, err := x.Answer(context.Background(), query.Request{Input: []string{asked}, Threshold: q.threshold, Top: q.top}, &rows)
+	counts, err := x.Answer(context.Background(), query.Request{
+		Input:     []string{asked},
+		Threshold: q.threshold,
+		Top:       q.top,
+	}, &rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +228,9 @@ func (g *golden) query(t *testing.T, q goldenQuery) {
 		t.Errorf("too few matches: %+v", counts)
 	}
 	g.compare(t, q.name, "matches", rows.Bytes())
-	g.compare(t, q.name, "counts", fmt.Appendf(nil, "%d %d %d %d %q", counts.Documents, counts.Matched, counts.Matches, counts.Rejected, counts.FirstReject))
+	g.compare(t, q.name, "counts",
+		fmt.Appendf(nil, "%d %d %d %d %q", counts.Documents, counts.Matched, counts.Matches, counts.Rejected,
+			counts.FirstReject))
 }
 
 // queryState runs a job with a state, unless it has one, and opens an index of that.
@@ -260,7 +270,8 @@ func (g *golden) compare(t *testing.T, row, of string, content []byte) {
 	sum := sha256.Sum256(content)
 	g.got[key] = hex.EncodeToString(sum[:])
 	if os.Getenv("UPDATE") == "" && g.got[key] != g.want[key] {
-		t.Errorf("%s: %d bytes have the digest %s, want %s (UPDATE=1 rewrites %s)", of, len(content), g.got[key], g.want[key], goldenFile)
+		t.Errorf("%s: %d bytes have the digest %s, want %s (UPDATE=1 rewrites %s)", of, len(content), g.got[key],
+			g.want[key], goldenFile)
 	}
 }
 

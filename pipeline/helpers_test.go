@@ -35,8 +35,8 @@ const (
 // pooled makes this process a worker of a pool. It holds the id of the worker and the addresses that it works for.
 var pooled = flag.String("pooled", "", "work for a pool")
 
-// TestMain starts Beam, which never returns if this binary runs as a worker of its own. A worker of a pool does not know the
-// folder in which the driver works.
+// TestMain starts Beam, which never returns if this binary runs as a worker of its own. A worker of a pool does not
+// know the folder in which the driver works.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	err := storagetest.FoldersInMemory()
@@ -47,7 +47,12 @@ func TestMain(m *testing.M) {
 	// What Beam logs as errors comes back from Run, too.
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	if e := strings.Split(*pooled, " "); len(e) == 4 {
-		err = errors.Join(err, os.Chdir("/"), workerpool.Work(context.Background(), workerpool.Endpoints{ID: e[0], Control: e[1], Logging: e[2], Provision: e[3]}, os.Stdin))
+		err = errors.Join(err, os.Chdir("/"), workerpool.Work(context.Background(), workerpool.Endpoints{
+			ID:        e[0],
+			Control:   e[1],
+			Logging:   e[2],
+			Provision: e[3],
+		}, os.Stdin))
 		if err != nil {
 			panic(err)
 		}
@@ -186,7 +191,8 @@ func decodeRows[Row any](t testing.TB, name string, b []byte) []Row {
 // lawful returns the bytes that must not depend on how a job is run.
 func lawful(t testing.TB, dir string) string {
 	t.Helper()
-	return "clusters\n" + string(readOutput(t, dir, output.Clusters)) + "pairs\n" + string(readOutput(t, dir, output.Pairs))
+	return "clusters\n" + string(readOutput(t, dir, output.Clusters)) + "pairs\n" +
+		string(readOutput(t, dir, output.Pairs))
 }
 
 // sameText fails with the first line in which two texts differ.
@@ -200,7 +206,8 @@ func sameText(t testing.TB, what, got, want string) {
 	for i < len(gots)-1 && i < len(wants)-1 && gots[i] == wants[i] {
 		i++
 	}
-	t.Errorf("%s: %d lines, want %d; line %d differs:\n got %s\nwant %s", what, len(gots), len(wants), i+1, gots[i], wants[i])
+	t.Errorf("%s: %d lines, want %d; line %d differs:\n got %s\nwant %s", what, len(gots), len(wants), i+1, gots[i],
+		wants[i])
 }
 
 // sameRows fails with the first row in which two lists differ.

@@ -12,8 +12,9 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// hotGroupCorpus is a corpus of about n documents that are much alike: pages of templates, in variants; random parts of one
-// text, and some of these reach the threshold; equal documents; and some like no other. Parts are partsOf10 tenths of them.
+// hotGroupCorpus is a corpus of about n documents that are much alike: pages of templates, in variants; random parts of
+// one text, and some of these reach the threshold; equal documents; and some like no other. Parts are partsOf10 tenths
+// of them.
 func hotGroupCorpus(seed uint64, n int, partsOf10 int) []line {
 	w := newWriter(seed)
 	templates, parts := [][]string{w.text(50), w.text(70)}, make([][]string, 20)
@@ -81,9 +82,9 @@ func (s *scene) marked(mark func(i int, l *line) map[string]string) *scene {
 	return s
 }
 
-// TestHotGroups compares jobs over corpora with hot groups with brute force. No listed pair is wrong. A document is only removed
-// for a near-duplicate that is kept. Two kept documents are not near-duplicates, except those that are counted. The
-// cuts of the job, and tasks that break off, change no byte.
+// TestHotGroups compares jobs over corpora with hot groups with brute force. No listed pair is wrong. A document is
+// only removed for a near-duplicate that is kept. Two kept documents are not near-duplicates, except those that are
+// counted. The cuts of the job, and tasks that break off, change no byte.
 func TestHotGroups(t *testing.T) {
 	inScopes := func(i int, l *line) map[string]string {
 		l.scope = []string{`"a"`, `"b"`}[i%2]
@@ -107,20 +108,50 @@ func TestHotGroups(t *testing.T) {
 		change string
 	}{
 		{"exact", hotGroupScene(700, 700, 2, false), `{"keys":"exact","threshold":0.7}`},
-		{"longest stars", hotGroupScene(701, 700, 4, false), `{"keys":"exact","threshold":0.75,"keep":"longest","split":"star"}`},
+		{
+			"longest stars", hotGroupScene(701, 700, 4, false),
+			`{"keys":"exact","threshold":0.75,"keep":"longest","split":"star"}`,
+		},
 		{"minhash", hotGroupScene(702, 700, 6, false), `{"keys":"minhash","threshold":0.8,"keep":"longest"}`},
 		{"reference", hotGroupScene(700, 700, 2, true), `{"keys":"exact","threshold":0.7,"split":"star"}`},
 		{"reference, longest", hotGroupScene(701, 700, 4, true), `{"keys":"exact","threshold":0.75,"keep":"longest"}`},
 		{"reference, minhash", hotGroupScene(702, 700, 6, true), `{"keys":"minhash","threshold":0.8}`},
-		{"within", hotGroupScene(47, 600, 3, false).marked(inScopes), `{"keys":"exact","threshold":0.7,"within":"lang"}`},
-		{"within, minhash", hotGroupScene(47, 600, 3, false).marked(inScopes), `{"keys":"minhash","threshold":0.7,"within":"lang"}`},
-		{"across", hotGroupScene(57, 600, 3, false).marked(onSides(`"a"`, `"b"`, `"c"`)), `{"keys":"exact","threshold":0.7,"across":"source"}`},
-		{"across, minhash", hotGroupScene(57, 600, 3, false).marked(onSides(`"a"`, `"b"`, `"c"`)), `{"keys":"minhash","threshold":0.7,"across":"source","keep":"longest"}`},
-		{"across few", hotGroupScene(58, 600, 3, false).marked(onSides(`"a"`, `"a"`, `"a"`, `"b"`)), `{"keys":"exact","threshold":0.7,"across":"source","keep":"longest"}`},
-		{"across few, minhash", hotGroupScene(58, 600, 3, false).marked(onSides(`"a"`, `"a"`, `"a"`, `"b"`)), `{"keys":"minhash","threshold":0.7,"across":"source"}`},
-		{"across many", hotGroupScene(59, 600, 3, false).marked(onSides(many...)), `{"keys":"exact","threshold":0.7,"across":"source"}`},
-		{"across many, minhash", hotGroupScene(59, 600, 3, false).marked(onSides(many...)), `{"keys":"minhash","threshold":0.7,"across":"source","keep":"longest"}`},
-		{"greatest score", hotGroupScene(34, 500, 3, false).marked(scored), `{"keys":"exact","threshold":0.8,"keep":"max:score"}`},
+		{
+			"within", hotGroupScene(47, 600, 3, false).marked(inScopes),
+			`{"keys":"exact","threshold":0.7,"within":"lang"}`,
+		},
+		{
+			"within, minhash", hotGroupScene(47, 600, 3, false).marked(inScopes),
+			`{"keys":"minhash","threshold":0.7,"within":"lang"}`,
+		},
+		{
+			"across", hotGroupScene(57, 600, 3, false).marked(onSides(`"a"`, `"b"`, `"c"`)),
+			`{"keys":"exact","threshold":0.7,"across":"source"}`,
+		},
+		{
+			"across, minhash", hotGroupScene(57, 600, 3, false).marked(onSides(`"a"`, `"b"`, `"c"`)),
+			`{"keys":"minhash","threshold":0.7,"across":"source","keep":"longest"}`,
+		},
+		{
+			"across few", hotGroupScene(58, 600, 3, false).marked(onSides(`"a"`, `"a"`, `"a"`, `"b"`)),
+			`{"keys":"exact","threshold":0.7,"across":"source","keep":"longest"}`,
+		},
+		{
+			"across few, minhash", hotGroupScene(58, 600, 3, false).marked(onSides(`"a"`, `"a"`, `"a"`, `"b"`)),
+			`{"keys":"minhash","threshold":0.7,"across":"source"}`,
+		},
+		{
+			"across many", hotGroupScene(59, 600, 3, false).marked(onSides(many...)),
+			`{"keys":"exact","threshold":0.7,"across":"source"}`,
+		},
+		{
+			"across many, minhash", hotGroupScene(59, 600, 3, false).marked(onSides(many...)),
+			`{"keys":"minhash","threshold":0.7,"across":"source","keep":"longest"}`,
+		},
+		{
+			"greatest score", hotGroupScene(34, 500, 3, false).marked(scored),
+			`{"keys":"exact","threshold":0.8,"keep":"max:score"}`,
+		},
 		{"last", hotGroupScene(34, 500, 3, false), `{"keys":"exact","threshold":0.8,"keep":"last"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -136,17 +167,34 @@ func TestHotGroups(t *testing.T) {
 			}
 			tr, parts := c.scene.truth(config), partsOf(text)
 			clusters := decodeRows[clusterRow](t, output.Clusters, parts[output.Clusters])
-			kept := checkHotGroups(t, tr, config.Threshold, decodeRows[pairRow](t, output.Pairs, parts[output.Pairs]), clusters,
+			kept := checkHotGroups(t, tr, config.Threshold, decodeRows[pairRow](t, output.Pairs, parts[output.Pairs]),
+				clusters,
 				decodeRows[removedRow](t, output.Removed, parts[output.Removed]))
 			if config.Keys == methods.Exact { // bands may miss some
 				tr.checkCounted(t, config.Threshold, kept, result.Skipped.Kept)
 			}
-			if most := len(tr.clusterRows(config.Threshold, config.Keep == preference.Longest, false)); 10*len(clusters) < 9*most {
+			if most := len(tr.clusterRows(config.Threshold, config.Keep == preference.Longest, false)); 10*
+				len(clusters) < 9*most {
 				t.Errorf("%d documents are in clusters, of %d", len(clusters), most)
 			}
-			inner := innerJob{splitBytes: 16 << 10, shards: 12, placeBytes: 16 << 10, bounds: denseBounds, lanes: 5, ranges: 6}
+			inner := innerJob{
+				splitBytes: 16 << 10,
+				shards:     12,
+				placeBytes: 16 << 10,
+				bounds:     denseBounds,
+				lanes:      5,
+				ranges:     6,
+			}
 			if n%2 == 0 {
-				inner = innerJob{splitBytes: 30 << 10, shards: 3, placeBytes: 64 << 10, bounds: denseBounds, lanes: 2, ranges: n, unreliable: uint64(n + 1)}
+				inner = innerJob{
+					splitBytes: 30 << 10,
+					shards:     3,
+					placeBytes: 64 << 10,
+					bounds:     denseBounds,
+					lanes:      2,
+					ranges:     n,
+					unreliable: uint64(n + 1),
+				}
 			}
 			got, other := runInner(t, config, inner)
 			sameText(t, fmt.Sprintf("%+v", inner), got, text)
@@ -155,9 +203,11 @@ func TestHotGroups(t *testing.T) {
 	}
 }
 
-// checkHotGroups checks that every row is true: of pairs, once and with its similarity; of clusters, which join only what brute force
-// joins; and of removed. It returns which documents are kept.
-func checkHotGroups(t *testing.T, tr *truth, threshold float64, pairs []pairRow, clusters []clusterRow, removed []removedRow) []bool {
+// checkHotGroups checks that every row is true: of pairs, once and with its similarity; of clusters, which join only
+// what brute force joins; and of removed. It returns which documents are kept.
+func checkHotGroups(t *testing.T, tr *truth, threshold float64, pairs []pairRow, clusters []clusterRow,
+	removed []removedRow,
+) []bool {
 	t.Helper()
 	number, kept := map[string]int{}, make([]bool, len(tr.documents))
 	for i, d := range tr.documents {
@@ -166,7 +216,8 @@ func checkHotGroups(t *testing.T, tr *truth, threshold float64, pairs []pairRow,
 	seen := map[[2]int]bool{}
 	for _, row := range pairs {
 		i, j := number[row.A], number[row.B]
-		if want := tr.similarity(i, j); math.Abs(row.Jaccard-want) > 1e-9 || want < threshold || row.Identical != (want == 1) || !row.Exact {
+		if want := tr.similarity(i, j); math.Abs(row.Jaccard-want) > 1e-9 || want < threshold ||
+			row.Identical != (want == 1) || !row.Exact {
 			t.Fatalf("%+v: the similarity is %v", row, want)
 		}
 		if seen[[2]int{i, j}] || j < tr.references && !row.Identical {
@@ -201,7 +252,8 @@ func (tr *truth) checkCounted(t *testing.T, threshold float64, kept []bool, coun
 			stay++
 		}
 		for i := range j {
-			if j >= tr.references && kept[i] && kept[j] && !matched[i] && !matched[j] && tr.similarity(i, j) >= threshold {
+			if j >= tr.references && kept[i] && kept[j] && !matched[i] && !matched[j] &&
+				tr.similarity(i, j) >= threshold {
 				matched[i], matched[j] = true, true
 				n++
 			}

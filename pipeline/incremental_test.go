@@ -28,25 +28,29 @@ import (
 type history struct {
 	*rand.Rand
 	config job.Config
-	// root has the input folders; folders are their names, in the order in which they came. Only a job with --add has several.
+	// root has the input folders; folders are their names, in the order in which they came. Only a job with --add has
+	// several.
 	root    string
 	folders []string
 	// ending is the ending of the names of new files, which says how documents are written.
 	ending string
 	// written counts the files written so far, next is the number of the next document.
 	written, next int
-	// texts are texts that others resemble, template is the text of a group of near-duplicates, and families are such texts.
+	// texts are texts that others resemble, template is the text of a group of near-duplicates, and families are such
+	// texts.
 	texts    []string
 	template []string
-	// isPassages says that texts have passages of others in common, isSpread that each page of a group is of a site of its own.
+	// isPassages says that texts have passages of others in common, isSpread that each page of a group is of a site of
+	// its own.
 	isPassages, isSpread bool
 	// known counts the folders that a run with --add need not name. If isAway, it cannot see them.
 	known  int
 	isAway bool
-	// isLarge says that there are too many documents to compare all pairs, and a group of more pairs than a usual key has.
+	// isLarge says that there are too many documents to compare all pairs, and a group of more pairs than a usual key
+	// has.
 	isLarge bool
-	// rebuilt is the state of a job that reads all files again in each run; empty: there is none. Counted is a copy of the state when the job
-	// had counted shingles.
+	// rebuilt is the state of a job that reads all files again in each run; empty: there is none. Counted is a copy of
+	// the state when the job had counted shingles.
 	rebuilt, counted string
 	story            []string
 }
@@ -76,11 +80,13 @@ func (h *history) drawText() string {
 			// Texts of the same blocks have equal shingles, but passages at other places.
 			blocks := slices.Collect(slices.Chunk(words, 12))
 			h.Shuffle(len(blocks), func(i, j int) { blocks[i], blocks[j] = blocks[j], blocks[i] })
-			return strings.Join(slices.Concat(blocks[:1+h.IntN(len(blocks))]...), " ") + " " + strings.Join(blocks[0], " ")
+			return strings.Join(slices.Concat(blocks[:1+h.IntN(len(blocks))]...), " ") + " " +
+				strings.Join(blocks[0], " ")
 		}
 		if h.isPassages && h.in(2) {
 			at := h.IntN(len(words))
-			return strings.Join(slices.Concat(fresh(h.IntN(40), 300), words[at:min(at+8+h.IntN(30), len(words))], fresh(h.IntN(40), 300)), " ")
+			return strings.Join(slices.Concat(fresh(h.IntN(40), 300), words[at:min(at+8+h.IntN(30), len(words))],
+				fresh(h.IntN(40), 300)), " ")
 		}
 		for range h.IntN(4) {
 			words[h.IntN(len(words))] = fmt.Sprint("w", h.IntN(300))
@@ -115,8 +121,10 @@ func (h *history) addRecord(b *bytes.Buffer, text, host string) {
 	case ".txt":
 		b.WriteString(text)
 	case ".warc":
-		extra := one(h, "", "", "", "<form><input type=password></form>", fmt.Sprintf("<link rel=canonical href='http://s%d.example/'>", h.IntN(8)))
-		b.Write(answered("http://"+host+"/"+page, "200 OK", fmt.Sprintf("<html lang=%s><body>%s<p>%s</p></body></html>", one(h, "de", "en"), extra, text)))
+		extra := one(h, "", "", "", "<form><input type=password></form>",
+			fmt.Sprintf("<link rel=canonical href='http://s%d.example/'>", h.IntN(8)))
+		b.Write(answered("http://"+host+"/"+page, "200 OK",
+			fmt.Sprintf("<html lang=%s><body>%s<p>%s</p></body></html>", one(h, "de", "en"), extra, text)))
 	default:
 		id := h.next
 		if h.in(40) {
@@ -176,12 +184,13 @@ func (h *history) write(t *testing.T, path string, documents int, text func() st
 // files returns the paths of the files that a run looks at.
 func (h *history) files(t *testing.T) (paths []string) {
 	t.Helper()
-	err := filepath.WalkDir(filepath.Join(h.root, h.folders[len(h.folders)-1]), func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() {
-			paths = append(paths, path)
-		}
-		return err
-	})
+	err := filepath.WalkDir(filepath.Join(h.root, h.folders[len(h.folders)-1]),
+		func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				paths = append(paths, path)
+			}
+			return err
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +240,9 @@ var actions = []struct {
 		}
 		h.write(t, path, 1+h.IntN(30), h.drawText)
 	}},
-	{"the results are elsewhere", func(t *testing.T, h *history) { h.config.Output = filepath.Join(t.TempDir(), "out") }},
+	{"the results are elsewhere", func(t *testing.T, h *history) {
+		h.config.Output = filepath.Join(t.TempDir(), "out")
+	}},
 	{"republish", func(_ *testing.T, h *history) { h.config.Republish = true }},
 	{"other settings", func(t *testing.T, h *history) {
 		h.redraw(t, h.config.HasSites())
@@ -252,10 +263,15 @@ var actions = []struct {
 	}},
 }
 
-// newHistory draws a job and the files of its first run. A large one has more documents than are compared pair by pair, and groups of many thousand
-// pairs.
+// newHistory draws a job and the files of its first run. A large one has more documents than are compared pair by pair,
+// and groups of many thousand pairs.
 func newHistory(t *testing.T, seed int, isLarge bool) *history {
-	h := &history{Rand: rand.New(rand.NewPCG(uint64(seed), 41)), root: t.TempDir(), folders: []string{"in"}, ending: ".jsonl"}
+	h := &history{
+		Rand:    rand.New(rand.NewPCG(uint64(seed), 41)),
+		root:    t.TempDir(),
+		folders: []string{"in"},
+		ending:  ".jsonl",
+	}
 	hasSites := h.in(4)
 	h.isPassages = !hasSites && h.in(5)
 	h.isSpread = hasSites && h.in(2)
@@ -354,7 +370,8 @@ func (h *history) drawScope(t *testing.T, c *job.Config) {
 	case 3:
 		c.IDField = one(h, "lang", "key", "none")
 	case 4:
-		if !c.Add && h.rebuilt == "" { // a folder has its name in names, and a run that reads all files again counts again
+		// a folder has its name in names, and a run that reads all files again counts again
+		if !c.Add && h.rebuilt == "" {
 			c.Common = one(h, "auto", "5", "30")
 		}
 	}
@@ -382,7 +399,8 @@ func (h *history) drawScope(t *testing.T, c *job.Config) {
 func (h *history) list(t *testing.T, lines ...string) string {
 	t.Helper()
 	h.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
-	return put(t, filepath.Join(t.TempDir(), "list"), []byte(strings.Join(lines[:1+h.IntN(len(lines))], "\n")+"\n"), plain)
+	return put(t, filepath.Join(t.TempDir(), "list"), []byte(strings.Join(lines[:1+h.IntN(len(lines))], "\n")+"\n"),
+		plain)
 }
 
 // drawOutputs draws the outputs, and what decides about mirrors.
@@ -407,7 +425,9 @@ func (h *history) drawOutputs(t *testing.T, c *job.Config, hasSites bool) {
 		c.PassageWords = 8
 	}
 	if hasSites {
-		c.MirrorThreshold, c.MirrorPages, c.MirrorSites = one(h, 0.02, 0.05, 0.2), one(h, int64(1), 2), one(h, 3, 4, 100, 100)
+		c.MirrorThreshold = one(h, 0.02, 0.05, 0.2)
+		c.MirrorPages = one(h, int64(1), 2)
+		c.MirrorSites = one(h, 3, 4, 100, 100)
 		h.drawLists(t, c)
 	}
 }
@@ -422,7 +442,8 @@ func (h *history) drawLists(t *testing.T, c *job.Config) {
 	}
 }
 
-// happen does what happens before a run that is not the first. Half of the runs are of one action, others of up to three.
+// happen does what happens before a run that is not the first. Half of the runs are of one action, others of up to
+// three.
 func (h *history) happen(t *testing.T) {
 	t.Helper()
 	h.config.Republish, h.config.Rebuild = false, false
@@ -445,8 +466,8 @@ func (h *history) happen(t *testing.T) {
 	h.note("run")
 }
 
-// run runs the job with its state, and over everything without one, and compares what they write. It reports whether the runs succeeded, and returns
-// the summary of the first.
+// run runs the job with its state, and over everything without one, and compares what they write. It reports whether
+// the runs succeeded, and returns the summary of the first.
 func (h *history) run(t *testing.T) (s Summary, isDone bool) {
 	t.Helper()
 	config, whole := h.config, h.config
@@ -466,7 +487,8 @@ func (h *history) run(t *testing.T) (s Summary, isDone bool) {
 	whole.State, whole.Add, whole.AllowRemoval, whole.Republish, whole.Rebuild = "", false, false, false, false
 	except := incrementalRun
 	if config.Common != "" && !config.Rebuild && h.counted != "" {
-		// The state has a list of common shingles. Another run that has it, but knows none of the files, reads all of them.
+		// The state has a list of common shingles. Another run that has it, but knows none of the files, reads all of
+		// them.
 		whole.State, whole.AllowRemoval = copyOf(t, h.counted), true
 		whole.Input = []string{filepath.Join(copyOf(t, h.root), h.folders[0])}
 		except = append([]exception{{"manifest.json/files/*/input", "the other run reads copies"}}, except...)
@@ -528,8 +550,8 @@ func (h *history) runHidden(t *testing.T, config job.Config) (Summary, error) {
 	return Run(t.Context(), config)
 }
 
-// TestIncremental: whatever a job looks for, and whatever comes and goes, a run with a state writes what a run over everything writes. CASES asks for more jobs,
-// of four runs each, and CASES_SEED for another first one.
+// TestIncremental: whatever a job looks for, and whatever comes and goes, a run with a state writes what a run over
+// everything writes. CASES asks for more jobs, of four runs each, and CASES_SEED for another first one.
 func TestIncremental(t *testing.T) {
 	few := 13
 	if testing.Short() {
@@ -543,7 +565,8 @@ func TestIncremental(t *testing.T) {
 			t.Cleanup(func() {
 				if t.Failed() {
 					settings, _ := json.Marshal(h.config)
-					t.Logf("to see it again: CASES=1 CASES_SEED=%d go test ./pipeline -run 'TestIncremental$'\n%s\n%s", seed, strings.Join(h.story, "; "), settings)
+					t.Logf("to see it again: CASES=1 CASES_SEED=%d go test ./pipeline -run 'TestIncremental$'\n%s\n%s",
+						seed, strings.Join(h.story, "; "), settings)
 				}
 			})
 			for run := range 4 {
@@ -556,7 +579,9 @@ func TestIncremental(t *testing.T) {
 				}
 				if isDone && run > 0 {
 					done++
-					if slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool { return stage.Name == string(work.Prune) && stage.Tasks > 0 }) {
+					if slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool {
+						return stage.Name == string(work.Prune) && stage.Tasks > 0
+					}) {
 						pruned++
 					}
 				}

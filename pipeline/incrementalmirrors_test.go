@@ -11,7 +11,8 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// TestPhishingKitGrows: a kit on very many sites keeps all of its suspects as one more site comes, and as pages come that have nothing to do with it.
+// TestPhishingKitGrows: a kit on very many sites keeps all of its suspects as one more site comes, and as pages come
+// that have nothing to do with it.
 func TestPhishingKitGrows(t *testing.T) {
 	n := newIncrementalJob(t, 43)
 	page := func(to *bytes.Buffer, site, text string) {
@@ -29,7 +30,8 @@ func TestPhishingKitGrows(t *testing.T) {
 			page(&b, fmt.Sprintf("kit%d.example", first+i), strings.Join(words, " "))
 		}
 		for i := range others {
-			page(&b, fmt.Sprintf("other%d-%d.example", first, i), fmt.Sprint("a page like no other ", n.random.Uint64(), " ", n.random.Uint64(), " ", n.random.Uint64()))
+			page(&b, fmt.Sprintf("other%d-%d.example", first, i),
+				fmt.Sprint("a page like no other ", n.random.Uint64(), " ", n.random.Uint64(), " ", n.random.Uint64()))
 		}
 		n.put(t, name, b.Bytes())
 	}
@@ -41,10 +43,13 @@ func TestPhishingKitGrows(t *testing.T) {
 	config.Emit, config.Audit = []string{output.Mirrors, output.Suspects}, "off"
 	config.Protected = put(t, filepath.Join(t.TempDir(), "protected"), []byte("bank.example\n"), plain)
 	config.State = filepath.Join(t.TempDir(), "state")
-	for run, more := range []func(){func() {}, func() { kits("a.jsonl", 1000, 1, 0) }, func() { kits("z.jsonl", 2000, 0, 1) }} {
+	for run, more := range []func(){func() {}, func() { kits("a.jsonl", 1000, 1, 0) }, func() {
+		kits("z.jsonl", 2000, 0, 1)
+	}} {
 		more()
 		s := n.run(t, config)
-		if want := int64(200 + min(run, 1)); s.Mirrors.Suspects != want || s.State.Changes[output.Suspects][output.Gone] > 0 {
+		if want := int64(200 + min(run, 1)); s.Mirrors.Suspects != want ||
+			s.State.Changes[output.Suspects][output.Gone] > 0 {
 			t.Errorf("run %d: %d suspects, want %d; changes %v", run, s.Mirrors.Suspects, want, s.State.Changes)
 		}
 	}

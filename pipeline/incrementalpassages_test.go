@@ -15,8 +15,8 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// passageText returns a text that has a passage of an earlier one, a text of a few blocks that others have in another order, or a new one. Texts of
-// blocks have equal shingles, but not the same passages at the same places.
+// passageText returns a text that has a passage of an earlier one, a text of a few blocks that others have in another
+// order, or a new one. Texts of blocks have equal shingles, but not the same passages at the same places.
 func (n *incrementalJob) passageText() string {
 	draw := func(words int) string {
 		var text []string
@@ -43,7 +43,8 @@ func (n *incrementalJob) passageText() string {
 		if len(n.texts) > 0 {
 			source := strings.Fields(n.texts[n.random.IntN(len(n.texts))])
 			at := n.random.IntN(len(source))
-			return draw(n.random.IntN(40)) + " " + strings.Join(source[at:min(at+8+n.random.IntN(30), len(source))], " ") + " " + draw(n.random.IntN(40))
+			return draw(n.random.IntN(40)) + " " +
+				strings.Join(source[at:min(at+8+n.random.IntN(30), len(source))], " ") + " " + draw(n.random.IntN(40))
 		}
 	case 4:
 		return draw(1 + n.random.IntN(7)) // fewer words than a passage
@@ -51,8 +52,8 @@ func (n *incrementalJob) passageText() string {
 	return n.text()
 }
 
-// TestPassageState: an incremental run with other settings, or with the state of an earlier version, compares all documents. What a state has kept of pairs is
-// checked.
+// TestPassageState: an incremental run with other settings, or with the state of an earlier version, compares all
+// documents. What a state has kept of pairs is checked.
 func TestPassageState(t *testing.T) {
 	n := newIncrementalJob(t, 30)
 	n.ofPassages = true
@@ -65,7 +66,9 @@ func TestPassageState(t *testing.T) {
 		n.file(t, fmt.Sprintf("f%d.jsonl", last), 40)
 		change(&config)
 		s := n.run(t, config)
-		if got := slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool { return stage.Name == string(work.Prune) && stage.Tasks > 0 }); got != isPruned {
+		if got := slices.ContainsFunc(s.Stages, func(stage finished.Stage) bool {
+			return stage.Name == string(work.Prune) && stage.Tasks > 0
+		}); got != isPruned {
 			t.Errorf("run %d leaves documents out: %t", last, got)
 		}
 		config.Rebuild = false

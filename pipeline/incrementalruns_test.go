@@ -56,7 +56,8 @@ func (n *incrementalJob) file(t *testing.T, name string, documents int) {
 	for range documents {
 		text := text()
 		n.texts = append(n.texts, text)
-		fmt.Fprintf(&b, "{\"id\":\"d%d\",\"text\":%q,\"lang\":\"l%d\",\"day\":%d,\"url\":\"http://s%d.example/p%d\",\"date\":\"2026-11-%02d\"}\n",
+		fmt.Fprintf(&b,
+			"{\"id\":\"d%d\",\"text\":%q,\"lang\":\"l%d\",\"day\":%d,\"url\":\"http://s%d.example/p%d\",\"date\":\"2026-11-%02d\"}\n",
 			n.next, text, n.random.IntN(4), n.random.IntN(100), n.random.IntN(6), n.next%60, 1+n.random.IntN(28))
 		n.next++
 	}
@@ -71,7 +72,8 @@ func (n *incrementalJob) pages(t *testing.T, name string, documents int) {
 	}
 	var b bytes.Buffer
 	for range documents {
-		fmt.Fprintf(&b, "{\"id\":\"t%d\",\"text\":%q}\n", n.next, fmt.Sprintf("%s z%d y%d", n.template, n.random.IntN(1000), n.random.IntN(1000)))
+		fmt.Fprintf(&b, "{\"id\":\"t%d\",\"text\":%q}\n", n.next,
+			fmt.Sprintf("%s z%d y%d", n.template, n.random.IntN(1000), n.random.IntN(1000)))
 		n.next++
 	}
 	n.put(t, name, b.Bytes())
@@ -116,9 +118,9 @@ func (n *incrementalJob) names(t *testing.T) (names []string) {
 	return names
 }
 
-// goOn does the steps of a run, which have spaces between them: a:30 writes a.jsonl with 30 documents, a~30 with 30 pages of one
-// template, a.txt a text, and -a.txt removes a file that may be there. It returns how many documents a run then has to read,
-// and how many files it finds new, changed or removed.
+// goOn does the steps of a run, which have spaces between them: a:30 writes a.jsonl with 30 documents, a~30 with 30
+// pages of one template, a.txt a text, and -a.txt removes a file that may be there. It returns how many documents a run
+// then has to read, and how many files it finds new, changed or removed.
 func (n *incrementalJob) goOn(t *testing.T, steps string) (documents int64, files int) {
 	t.Helper()
 	written, before := map[string]int{}, n.names(t)
@@ -163,7 +165,8 @@ func (n *incrementalJob) run(t *testing.T, config job.Config) Summary {
 	scheduled.Output, scheduled.Overwrite = n.output, true
 	got := runJob(t, scheduled)
 	whole := config
-	whole.Output, whole.State, whole.Add, whole.AllowRemoval, whole.Republish, whole.Rebuild = filepath.Join(t.TempDir(), "out"), "", false, false, false, false
+	whole.Output, whole.State, whole.Add, whole.AllowRemoval, whole.Republish, whole.Rebuild = filepath.Join(
+		t.TempDir(), "out"), "", false, false, false, false
 	runJob(t, whole)
 	sameResults(t, "incremental run", scheduled.Output, whole.Output, incrementalRun...)
 	return got
@@ -179,7 +182,8 @@ func (n *incrementalJob) checkSaved(t *testing.T, s Summary, read int64) {
 	}
 }
 
-// runSteps runs a job again and again, each time after the steps of that run. "compact" is a run that begins with a compacted state.
+// runSteps runs a job again and again, each time after the steps of that run. "compact" is a run that begins with a
+// compacted state.
 func (n *incrementalJob) runSteps(t *testing.T, config job.Config, runs []string, check func(run int, s Summary)) {
 	t.Helper()
 	config.State, config.AllowRemoval = filepath.Join(t.TempDir(), "state"), true
@@ -202,8 +206,11 @@ func (n *incrementalJob) runSteps(t *testing.T, config job.Config, runs []string
 			t.Errorf("run %d: %+v, want %d files", run, s.State, files)
 		}
 		n.checkSaved(t, s, documents)
-		if steps == "" && (len(s.State.Changes[output.Clusters]) > 0 || s.Counts.Candidates > 0 && (config.Keys == methods.Exact || config.Keys == methods.MinHash)) {
-			t.Errorf("run %d: changes %v, and %d pairs are scored, though no file is new", run, s.State.Changes, s.Counts.Candidates)
+		if steps == "" &&
+			(len(s.State.Changes[output.Clusters]) > 0 ||
+				s.Counts.Candidates > 0 && (config.Keys == methods.Exact || config.Keys == methods.MinHash)) {
+			t.Errorf("run %d: changes %v, and %d pairs are scored, though no file is new", run, s.State.Changes,
+				s.Counts.Candidates)
 		}
 		if check != nil {
 			check(run, s)
@@ -254,7 +261,8 @@ var (
 	}()
 )
 
-// TestIncrementalRuns: whatever comes and goes, and whatever the method, a run with a state writes what a run over everything writes.
+// TestIncrementalRuns: whatever comes and goes, and whatever the method, a run with a state writes what a run over
+// everything writes.
 func TestIncrementalRuns(t *testing.T) {
 	for i, c := range []struct {
 		change string
@@ -267,13 +275,25 @@ func TestIncrementalRuns(t *testing.T) {
 		{`{"keys":"all"}`, tenRuns, ""},
 		{`{"keys":"same-bytes"}`, tenRuns, ""},
 		{`{"keys":"same-words"}`, tenRuns, ""},
-		{`{"similarity":"containment","keys":"auto","excerpt":10,"emit":["auto"]}`, []string{"m:40 n:40", "a:40", "m:40", "compact", "z:40 -a.jsonl", ""}, ""},
+		{
+			`{"similarity":"containment","keys":"auto","excerpt":10,"emit":["auto"]}`,
+			[]string{"m:40 n:40", "a:40", "m:40", "compact", "z:40 -a.jsonl", ""},
+			"",
+		},
 		{`{"emit":["clusters","pairs","removed"]}`, textRuns, ""}, // unique has an archive for each file
-		{`{}`, []string{"f0:20 often:20", "f1:20 often:20", "compact", "f2:20 often:20", "f3:20 often:20", "compact", ""}, ""},
+		{
+			`{}`,
+			[]string{"f0:20 often:20", "f1:20 often:20", "compact", "f2:20 often:20", "f3:20 often:20", "compact", ""},
+			"",
+		},
 		// What is compared in a dense group depends on all documents. So the pairs of the last run do not decide there.
 		{`{"keys":"exact","emit":["clusters","pairs","removed"]}`, denseRuns, "nyynn"},
 		{`{"keys":"minhash","emit":["clusters","pairs","removed"]}`, denseRuns, "nyynn"},
-		{`{"keys":"simhash","hamming":6,"emit":["clusters","pairs","removed"]}`, []string{"a:900 b~60", "c~50", "d~40", "e~60", "f~40 -e.jsonl", "-c.jsonl"}, "nnnynn"},
+		{
+			`{"keys":"simhash","hamming":6,"emit":["clusters","pairs","removed"]}`,
+			[]string{"a:900 b~60", "c~50", "d~40", "e~60", "f~40 -e.jsonl", "-c.jsonl"},
+			"nnnynn",
+		},
 		{`{"keys":"minhash","within":"lang","audit":"100"}`, []string{"m:60", "a:30", "z:30 -a.jsonl"}, ""},
 		{`{"keys":"minhash","audit":"20","emit":["clusters","pairs","removed"]}`, textRuns, ""},
 	} {
@@ -295,13 +315,18 @@ func TestIncrementalRuns(t *testing.T) {
 	}
 }
 
-// TestIncrementalSample: the audit of an incremental run samples what that of a run over everything does, also where segments keep the documents for that. Files
-// that come before others, and half of the documents that go, do not matter.
+// TestIncrementalSample: the audit of an incremental run samples what that of a run over everything does, also where
+// segments keep the documents for that. Files that come before others, and half of the documents that go, do not
+// matter.
 func TestIncrementalSample(t *testing.T) {
 	n := newIncrementalJob(t, 51)
 	config := testConfig(t, n.folder)
-	config.Keys, config.Audit, config.State, config.AllowRemoval = methods.MinHash, "10", filepath.Join(t.TempDir(), "state"), true
-	n.put(t, "blank.jsonl", bytes.Repeat([]byte(strings.Repeat(" ", 1<<20)+"\n"), 9)) // makes the corpus one of which a sample is drawn
+	config.Keys = methods.MinHash
+	config.Audit = "10"
+	config.State = filepath.Join(t.TempDir(), "state")
+	config.AllowRemoval = true
+	// makes the corpus one of which a sample is drawn
+	n.put(t, "blank.jsonl", bytes.Repeat([]byte(strings.Repeat(" ", 1<<20)+"\n"), 9))
 	for run, steps := range []string{"k:400 m:300", "a:30", "-m.jsonl b:20", "compact", "z:40"} {
 		if steps == "compact" {
 			compact(t, config.State)
@@ -340,8 +365,8 @@ func TestLargeFiles(t *testing.T) {
 	n.checkSaved(t, n.run(t, config), 100)
 }
 
-// TestSketchSizeOfState: a state has sketches of one size, and a run that asks for another is refused. The usual size is the
-// same whether it is given or not. Where sets are whole, the size is only the output's.
+// TestSketchSizeOfState: a state has sketches of one size, and a run that asks for another is refused. The usual size
+// is the same whether it is given or not. Where sets are whole, the size is only the output's.
 func TestSketchSizeOfState(t *testing.T) {
 	config := byKeys(testConfig(t, putCorpus(t, plain, cut(oddities(43), 2)...)), methods.MinHash)
 	config.State, config.Overwrite = t.TempDir()+"/state", true
@@ -356,7 +381,8 @@ func TestSketchSizeOfState(t *testing.T) {
 		}
 	}
 	for _, size := range []int{64, 256} {
-		if err := run(methods.VerifySketch, size); err == nil || !strings.Contains(err.Error(), "other settings ([sketch_size])") {
+		if err := run(methods.VerifySketch, size); err == nil ||
+			!strings.Contains(err.Error(), "other settings ([sketch_size])") {
 			t.Errorf("sketches of %d hashes after those of 128: %v", size, err)
 		}
 	}
@@ -368,8 +394,8 @@ func TestSketchSizeOfState(t *testing.T) {
 	}
 }
 
-// TestUnchanged: a run in which nothing has changed leaves the results and the state as they are. If anything differs that could
-// change the results, it does not.
+// TestUnchanged: a run in which nothing has changed leaves the results and the state as they are. If anything differs
+// that could change the results, it does not.
 func TestUnchanged(t *testing.T) {
 	n := newIncrementalJob(t, 40)
 	n.file(t, "a.jsonl", 30)
@@ -388,11 +414,13 @@ func TestUnchanged(t *testing.T) {
 	}
 	before := stands()
 	kept := runJob(t, config)
-	if !kept.State.IsKept || kept.State.Generation != 1 || kept.State.Files != (state.Difference{Unchanged: 1}) || !os.SameFile(before, stands()) {
+	if !kept.State.IsKept || kept.State.Generation != 1 || kept.State.Files != (state.Difference{Unchanged: 1}) ||
+		!os.SameFile(before, stands()) {
 		t.Errorf("nothing has changed: %+v", kept.State)
 	}
 	if kept.Counts.Clusters != first.Counts.Clusters || len(kept.State.Changes[output.Clusters]) > 0 {
-		t.Errorf("counts %+v and changes %v, want the counts of the results and no changes", kept.Counts, kept.State.Changes)
+		t.Errorf("counts %+v and changes %v, want the counts of the results and no changes", kept.Counts,
+			kept.State.Changes)
 	}
 	moved := filepath.Join(t.TempDir(), "moved")
 	if err := os.Rename(config.Output, moved); err != nil {

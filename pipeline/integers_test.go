@@ -14,8 +14,8 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// TestIntegerIDs: ids that are whole numbers stay numbers in rows, if all ids are and none calls two similar documents. Lines of JSON,
-// tables of text and columns of Parquet say the same.
+// TestIntegerIDs: ids that are whole numbers stay numbers in rows, if all ids are and none calls two similar documents.
+// Lines of JSON, tables of text and columns of Parquet say the same.
 func TestIntegerIDs(t *testing.T) {
 	type document struct {
 		ID   int64  `parquet:"id"`
@@ -31,7 +31,10 @@ func TestIntegerIDs(t *testing.T) {
 	var columns bytes.Buffer
 	table := parquet.NewGenericWriter[document](&columns)
 	for i, id := range []int64{-1, 2, 30, 4} {
-		if _, err := table.Write([]document{{id, fmt.Sprintf("the quick brown fox jumps over the lazy dog at number %d", i/2)}}); err != nil {
+		if _, err := table.Write([]document{{
+			id,
+			fmt.Sprintf("the quick brown fox jumps over the lazy dog at number %d", i/2),
+		}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,7 +55,11 @@ func TestIntegerIDs(t *testing.T) {
 		{"fraction", "in.jsonl", lines("1", "2", "3", "4.0"), `"1" "2" "3" "4.0"`},
 		{"large", "in.jsonl", lines("1", "2", "3", "9223372036854775808"), `"1" "2" "3" "9223372036854775808"`},
 		{"repeated", "in.jsonl", lines("1", "2", "3", "1"), `"1" "2" "3" "1"`},
-		{"repeated alone", "in.jsonl", lines("1", "2", "3", "4") + `{"id":7,"text":"one text"}` + "\n" + `{"id":7,"text":"another one"}` + "\n", "1 2 3 4"},
+		{
+			"repeated alone", "in.jsonl",
+			lines("1", "2", "3", "4") + `{"id":7,"text":"one text"}` + "\n" + `{"id":7,"text":"another one"}` + "\n",
+			"1 2 3 4",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := testConfig(t, put(t, filepath.Join(t.TempDir(), c.file), []byte(c.content), plain))
@@ -71,11 +78,18 @@ func TestIntegerIDs(t *testing.T) {
 				t.Errorf("ids %s, want %s", got, c.want)
 			}
 			areIntegers := !strings.Contains(c.want, `"`)
-			for name, field := range map[string]string{output.Removed: "kept_id", output.Pairs: "a", output.Annotated: "kept_id", output.Passages: "id", output.Sketches: "id"} {
+			for name, field := range map[string]string{
+				output.Removed:   "kept_id",
+				output.Pairs:     "a",
+				output.Annotated: "kept_id",
+				output.Passages:  "id",
+				output.Sketches:  "id",
+			} {
 				if name == output.Annotated && c.file != "in.jsonl" {
 					continue
 				}
-				if content := string(readOutput(t, config.Output, name)); strings.Contains(content, `"`+field+`":"`) == areIntegers {
+				if content := string(readOutput(t, config.Output, name)); strings.Contains(content, `"`+field+`":"`) ==
+					areIntegers {
 					t.Errorf("%s: %s", name, content)
 				}
 			}
@@ -89,7 +103,10 @@ func TestIntegerIDs(t *testing.T) {
 // checkKinds checks the types of the columns that call documents.
 func checkKinds(t *testing.T, folder string, areIntegers bool) {
 	t.Helper()
-	for _, name := range []string{output.Clusters, output.Pairs, output.Removed, output.Annotated, output.Unique, output.Passages} {
+	for _, name := range []string{
+		output.Clusters, output.Pairs, output.Removed, output.Annotated, output.Unique,
+		output.Passages,
+	} {
 		paths, err := filepath.Glob(filepath.Join(folder, name+"-*.parquet"))
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +129,8 @@ func checkKinds(t *testing.T, folder string, areIntegers bool) {
 
 // TestIntegersWithoutRows: the columns of a result without rows have the type of the ids.
 func TestIntegersWithoutRows(t *testing.T) {
-	config := testConfig(t, put(t, filepath.Join(t.TempDir(), "in.jsonl"), []byte(`{"id":1,"text":"one text"}`+"\n"), plain))
+	config := testConfig(t,
+		put(t, filepath.Join(t.TempDir(), "in.jsonl"), []byte(`{"id":1,"text":"one text"}`+"\n"), plain))
 	config.OutputFormat = output.Parquet
 	if runJob(t, config).Counts.Clusters > 0 {
 		t.Fatal("there are clusters")

@@ -34,105 +34,6 @@ type law struct {
 	everyWay bool
 }
 
-// laws are the configurations: each kind of keys, of what is compared, and of what is kept.
-var laws = []law{
-	{name: "exact", scene: "oddities", change: `{"keys":"exact","threshold":0.6,"emit":["clusters","pairs","unique","removed","annotated","sketches"]}`, everyWay: true},
-	{name: "minhash", scene: "oddities", change: `{"keys":"minhash","recall":0.999999,"threshold":0.6,"audit":"100000"}`, everyWay: true},
-	{name: "all", scene: "oddities", change: `{"keys":"all"}`},
-	{name: "compressed", scene: "compressed", change: `{"keys":"exact","audit":"60","output_format":"jsonl.zst"}`},
-	{name: "longest stars", scene: "oddities", change: `{"tokens":"single","keep":"longest","split":"star"}`},
-	{name: "longest by minhash", scene: "oddities", change: `{"keys":"minhash","recall":0.999999,"threshold":0.7,"keep":"longest"}`},
-	{name: "stars of all pairs", scene: "oddities", change: `{"keys":"all","threshold":0.8,"split":"star","seed":9223372036854775813}`},
-	{name: "longest stars by minhash", scene: "oddities", change: `{"keys":"minhash","recall":0.999999,"threshold":0.95,"keep":"longest","split":"star"}`},
-	{name: "words", scene: "oddities", change: `{"threshold":0.8,"tokens":"words"}`},
-	{name: "single tokens", scene: "oddities", change: `{"threshold":0.8,"shingle":1}`},
-	{name: "five tokens", scene: "oddities", change: `{"keys":"minhash","recall":0.999999,"threshold":0.7,"shingle":5}`},
-	{name: "equal only", scene: "oddities", change: `{"threshold":1}`},
-	{name: "equal only by minhash", scene: "oddities", change: `{"threshold":1,"keys":"minhash","recall":0.99}`},
-	{name: "dense", scene: "dense", change: `{"threshold":0.6}`},
-	{name: "names", scene: "names", change: `{}`},
-	{name: "too long", scene: "too long", change: `{"threshold":0.8,"max_document":1000}`},
-	{name: "a method of the test", scene: "oddities", change: `{"keys":"size"}`, check: checkBySize},
-
-	{name: "reference/exact", scene: "reference", change: `{"keys":"exact"}`},
-	{name: "reference/longest stars", scene: "reference", change: `{"keys":"exact","keep":"longest","split":"star","lanes":4}`},
-	{name: "reference/minhash", scene: "reference", change: `{"keys":"minhash","recall":0.999999,"keep":"longest","split":"star"}`},
-	{name: "reference/all", scene: "reference", change: `{"keys":"all","keep":"longest"}`},
-	{name: "reference/stars of all pairs", scene: "reference", change: `{"keys":"all","split":"star"}`},
-	{name: "reference/keep", scene: "scored reference", change: `{"keep":"max:of.score"}`},
-
-	{name: "drop/clusters", scene: "oddities", change: `{"keys":"exact","drop":"clusters"}`, check: checkDrops},
-	{name: "drop/clusters beside a reference", scene: "reference", change: `{"keys":"all","drop":"clusters"}`, check: checkDrops},
-	{name: "drop/reference", scene: "reference", change: `{"keys":"exact","drop":"reference"}`, check: checkDrops},
-
-	{name: "equal/exact", scene: "equal", change: `{"keys":"exact","threshold":0.8,"keep":"longest"}`, check: checkEqual},
-	{name: "equal/stars", scene: "equal too", change: `{"keys":"exact","split":"star"}`, check: checkEqual},
-	{name: "equal/all", scene: "equal too", change: `{"keys":"all","keep":"longest"}`, check: checkEqual},
-	{name: "equal/minhash", scene: "equal", change: `{"keys":"minhash","recall":0.999999,"keep":"longest","split":"star"}`, check: checkEqual},
-	{name: "equal/simhash", scene: "equal", change: `{"keys":"simhash","hamming":10,"threshold":0.8}`, check: checkEqualFingerprints},
-	{name: "equal/simhash, then sets", scene: "equal too", change: `{"keys":"simhash","score":"jaccard","hamming":10,"keep":"longest"}`, check: checkEqualFingerprints},
-	{name: "equal/passages", scene: "equal", change: `{"similarity":"containment","keys":"auto","threshold":0.4,"excerpt":20,"emit":["auto"]}`, check: checkAllPassages},
-
-	{name: "within/exact", scene: "scopes", change: `{"keys":"exact","within":"lang"}`},
-	{name: "within/minhash", scene: "scopes", change: `{"keys":"minhash","recall":0.999999,"audit":"100000","within":"lang"}`},
-	{name: "within/all", scene: "scopes", change: `{"keys":"all","within":"lang","keep":"longest","split":"star"}`},
-	{name: "within/auto", scene: "scopes", change: `{"keys":"auto","within":"lang","lanes":2}`},
-	{name: "within/reference", scene: "scopes, reference", change: `{"keys":"exact","within":"lang","keep":"longest","split":"star"}`},
-	{name: "within/reference by minhash", scene: "scopes, reference", change: `{"keys":"minhash","recall":0.999999,"within":"lang"}`},
-	{name: "within/reference by all pairs", scene: "scopes, reference", change: `{"keys":"all","within":"lang"}`},
-
-	{name: "across/exact", scene: "sides", change: `{"keys":"exact","across":"source"}`},
-	{name: "across/minhash", scene: "sides", change: `{"keys":"minhash","recall":0.999999,"across":"source","keep":"longest","split":"star"}`},
-	{name: "across/all", scene: "sides", change: `{"keys":"all","across":"source"}`},
-	{name: "across/few, exact", scene: "few of a side", change: `{"keys":"exact","across":"source","keep":"longest","split":"star"}`},
-	{name: "across/few, minhash", scene: "few of a side", change: `{"keys":"minhash","recall":0.999999,"audit":"100000","across":"source"}`},
-	{name: "across/few, all", scene: "few of a side", change: `{"keys":"all","across":"source","keep":"longest","split":"star"}`},
-
-	{name: "sources/some", scene: "sources", change: `{"source_field":"site"}`},
-	{name: "sources/many", scene: "many sources", change: `{"source_field":"site","keys":"minhash","recall":0.999999,"keep":"longest","split":"star"}`},
-	{name: "sources/reference", scene: "many sources, reference", change: `{"source_field":"site"}`},
-	{name: "sources/across", scene: "sources and sides", change: `{"source_field":"site","across":"source","keys":"all"}`},
-
-	{name: "keep/greatest", scene: "scored", change: `{"keys":"exact","keep":"max:of.score"}`},
-	{name: "keep/least", scene: "scored, least", change: `{"keys":"minhash","recall":0.999999,"keep":"min:of.score","split":"star"}`},
-	{name: "keep/last", scene: "last", change: `{"keys":"all","keep":"last"}`},
-	{name: "keep/shortest", scene: "shortest", change: `{"keys":"exact","keep":"shortest"}`},
-	{name: "keep/ranked sources", scene: "ranked", change: `{"source_field":"source"}`},
-	{name: "keep/ranked files", scene: "ranked files", change: `{}`},
-
-	{name: "simhash/32 bits", scene: "oddities", change: `{"keys":"simhash","bits":32,"hamming":3,"threshold":0.8}`, check: checkFingerprints},
-	{name: "simhash/blocks of 32 bits", scene: "oddities", change: `{"keys":"simhash","bits":32,"hamming":8,"blocks":[10],"threshold":0.8}`, check: checkFingerprints},
-	{name: "simhash/64 bits", scene: "oddities", change: `{"keys":"simhash","bits":64,"hamming":8,"threshold":0.8}`, check: checkFingerprints, everyWay: true},
-	{name: "simhash/pairs of blocks", scene: "oddities", change: `{"keys":"simhash","bits":64,"hamming":3,"blocks":[4,4],"threshold":0.8}`, check: checkFingerprints},
-	{name: "simhash/equal", scene: "oddities", change: `{"keys":"simhash","bits":64,"hamming":0,"threshold":0.8}`, check: checkFingerprints},
-	{name: "simhash/128 bits", scene: "oddities", change: `{"keys":"simhash","bits":128,"hamming":10,"threshold":0.8}`, check: checkFingerprints},
-	{name: "simhash/256 bits", scene: "oddities", change: `{"keys":"simhash","bits":256,"hamming":40,"threshold":0.8}`, check: checkFingerprints},
-	{name: "simhash/then sets", scene: "oddities", change: `{"keys":"simhash","score":"jaccard","hamming":6,"threshold":0.7,"audit":"100000"}`, check: checkCandidates},
-
-	{name: "same bytes", scene: "oddities", change: `{"keys":"same-bytes","threshold":0.8}`, check: checkIdentical},
-	{name: "same words", scene: "oddities", change: `{"keys":"same-words","threshold":0.8}`, check: checkIdentical},
-	{name: "same bytes as a reference", scene: "reference", change: `{"keys":"same-bytes","threshold":0.8}`, check: checkIdentical},
-	{name: "same words as a reference", scene: "reference", change: `{"keys":"same-words","threshold":0.8}`, check: checkIdentical},
-
-	{name: "sketches", scene: "long", change: `{"keys":"minhash","verify":"sketch","threshold":0.6}`, check: checkEstimates},
-	{name: "long sketches", scene: "long", change: `{"keys":"minhash","verify":"sketch","sketch_size":300,"threshold":0.6}`, check: checkEstimates},
-	{name: "no verification", scene: "long", change: `{"keys":"minhash","verify":"none","threshold":0.6}`, check: checkEstimates},
-
-	{name: "passages", scene: "excerpts", change: `{"similarity":"containment","keys":"auto","threshold":0.4,"excerpt":20,"emit":["auto"]}`, check: checkAllPassages, everyWay: true},
-	{name: "passages/long", scene: "excerpts", change: `{"similarity":"containment","keys":"auto","threshold":1,"excerpt":50,"emit":["auto"]}`, check: checkAllPassages},
-	{name: "passages/no excerpts", scene: "excerpts", change: `{"similarity":"containment","keys":"auto","threshold":0.2,"excerpt":0,"emit":["auto"]}`, check: checkAllPassages},
-	{name: "passages/short", scene: "excerpts", change: `{"similarity":"containment","keys":"auto","threshold":0.4,"excerpt":8,"passage":4,"emit":["auto"]}`, check: checkAllPassages},
-	{name: "passages/reference", scene: "excerpts, reference", change: `{"similarity":"containment","keys":"auto","threshold":0.4,"excerpt":20,"emit":["auto"]}`, check: checkAllPassages},
-	{name: "passages/rarity", scene: "excerpts", change: `{"similarity":"containment","keys":"auto","threshold":0.6,"excerpt":8,"rarity":30,"emit":["auto"]}`, check: checkSome},
-
-	{name: "trimmed", scene: "oddities", change: `{"keys":"same-bytes","threshold":0.8,"emit":["clusters","trimmed","passages"],"passage_words":5}`, check: checkTrimmed, everyWay: true},
-	{name: "trimmed/copies", scene: "oddities", change: `{"keys":"exact","emit":["clusters","trimmed","passages"],"passage_words":3,"passage_copies":4,"min_words":6}`, check: checkTrimmed},
-	{name: "trimmed/reference", scene: "reference", change: `{"keys":"same-bytes","threshold":0.8,"emit":["trimmed"],"passage_words":2,"min_words":0}`, check: checkTrimmed},
-
-	{name: "sites/exact", scene: "sites", change: `{"keys":"exact","threshold":0.6,"emit":["mirrors","sites","suspects"],"mirror_threshold":0.02,"mirror_pages":1,"mirror_sites":9}`, check: checkSites, everyWay: true},
-	{name: "sites/simhash", scene: "sites", change: `{"keys":"simhash","hamming":8,"threshold":0.8,"emit":["mirrors","sites","suspects"],"mirror_threshold":0.02,"mirror_pages":1,"mirror_sites":9}`, check: checkSites},
-}
-
 // TestLaws holds the results of each configuration against brute force, and against the same job run in other ways.
 func TestLaws(t *testing.T) {
 	scenes := map[string]*scene{}
@@ -165,9 +66,9 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// someCuts cut a job inside: into splits within lines, shards of a few keys, and places for less than one component, which
-// is then cut into blocks. In two, many tasks join the parts of graphs. In the last ones tasks break off, lose their outcomes, or run twice at a time, as they do on a
-// cluster that loses workers.
+// someCuts cut a job inside: into splits within lines, shards of a few keys, and places for less than one component,
+// which is then cut into blocks. In two, many tasks join the parts of graphs. In the last ones tasks break off, lose
+// their outcomes, or run twice at a time, as they do on a cluster that loses workers.
 var someCuts = []innerJob{
 	{splitBytes: 20 << 10, shards: 1, placeBytes: 4 << 10, lanes: 3, ranges: 20},
 	{splitBytes: 6 << 10, shards: 50, placeBytes: 256, lanes: 7},
@@ -253,18 +154,20 @@ func checkScene(t *testing.T, s *scene, config job.Config, summary Summary) {
 		}
 	}
 	if n := summary.Counts; n.Unscoped != unscoped || n.Unranked != unranked {
-		t.Errorf("%d documents without a scope and %d without a rank, want %d and %d", n.Unscoped, n.Unranked, unscoped, unranked)
+		t.Errorf("%d documents without a scope and %d without a rank, want %d and %d", n.Unscoped, n.Unranked,
+			unscoped, unranked)
 	}
 	if config.Audit == "100000" {
 		checkAudit(t, config, summary, tr)
 	}
-	if plan := summary.Plan; config.Keys == methods.Exact && (plan.ExpectedRecall != 1 || plan.Keys != methods.Exact) || plan.ExpectedRecall < min(config.Recall, 1) {
+	if plan := summary.Plan; config.Keys == methods.Exact &&
+		(plan.ExpectedRecall != 1 || plan.Keys != methods.Exact) || plan.ExpectedRecall < min(config.Recall, 1) {
 		t.Errorf("plan %+v", plan)
 	}
 }
 
-// checkDrops: of clusters each document goes that is like another one, or only those that are like a document of the reference. The row says how
-// much it is like the most similar one.
+// checkDrops: of clusters each document goes that is like another one, or only those that are like a document of the
+// reference. The row says how much it is like the most similar one.
 func checkDrops(t *testing.T, s *scene, config job.Config, summary Summary) {
 	t.Helper()
 	tr := s.truth(config)
@@ -274,7 +177,8 @@ func checkDrops(t *testing.T, s *scene, config job.Config, summary Summary) {
 	}
 	rows := map[string]output.Removal{}
 	for _, row := range readRows[output.Removal](t, config.Output, output.Removed) {
-		if rows[row.Ref] = row; (row.LikeID != "") != (config.Drop == keep.Clusters) || (row.KeptID != "") == (row.LikeID != "") {
+		if rows[row.Ref] = row; (row.LikeID != "") != (config.Drop == keep.Clusters) ||
+			(row.KeptID != "") == (row.LikeID != "") {
 			t.Errorf("%+v", row)
 		}
 	}
@@ -294,7 +198,8 @@ func checkDrops(t *testing.T, s *scene, config job.Config, summary Summary) {
 			removed++
 		}
 	}
-	if n := summary.Counts; removed < 10 || n.Removed != int64(removed) || n.Kept+n.Removed != n.Documents || n.RemovedForReference != tr.likeReference(config.Threshold) {
+	if n := summary.Counts; removed < 10 || n.Removed != int64(removed) || n.Kept+n.Removed != n.Documents ||
+		n.RemovedForReference != tr.likeReference(config.Threshold) {
 		t.Errorf("%d removed, counts %+v", removed, n)
 	}
 	checkUnique(t, config, s.files)
@@ -305,7 +210,9 @@ func checkEqual(t *testing.T, s *scene, config job.Config, summary Summary) {
 	t.Helper()
 	checkScene(t, s, config, summary)
 	tr := s.truth(config)
-	checkFollows(t, tr, readRows[pairRow](t, config.Output, output.Pairs), func(i, j int) bool { return tr.similarity(i, j) >= config.Threshold })
+	checkFollows(t, tr, readRows[pairRow](t, config.Output, output.Pairs), func(i, j int) bool {
+		return tr.similarity(i, j) >= config.Threshold
+	})
 }
 
 // checkBySize: the pairs are documents of equally many shingles.
@@ -342,7 +249,8 @@ func checkIdentical(t *testing.T, s *scene, config job.Config, summary Summary) 
 	}
 	want := tr.rowsOf(all.edges(func(int, int) bool { return false }))
 	sameRows(t, "pairs", readRows[pairRow](t, config.Output, output.Pairs), want)
-	if n := int64(len(want)); n < 3 || summary.Counts.Identical != n || summary.Counts.Candidates != 0 || summary.Audit != nil || summary.Plan.ExpectedRecall != 1 {
+	if n := int64(len(want)); n < 3 || summary.Counts.Identical != n || summary.Counts.Candidates != 0 ||
+		summary.Audit != nil || summary.Plan.ExpectedRecall != 1 {
 		t.Errorf("%d rows, counts %+v, plan %+v", n, summary.Counts, summary.Plan)
 	}
 }
@@ -351,7 +259,8 @@ func checkIdentical(t *testing.T, s *scene, config job.Config, summary Summary) 
 func checkEstimates(t *testing.T, s *scene, config job.Config, summary Summary) {
 	t.Helper()
 	rows := readRows[pairRow](t, config.Output, output.Pairs)
-	checkKeepLaw(t, s.truth(config), s.truth(config).firsts(), rows, readRows[clusterRow](t, config.Output, output.Clusters), readRows[removedRow](t, config.Output, output.Removed))
+	checkKeepLaw(t, s.truth(config), s.truth(config).firsts(), rows,
+		readRows[clusterRow](t, config.Output, output.Clusters), readRows[removedRow](t, config.Output, output.Removed))
 	checkUnique(t, config, s.files)
 	estimates := len(slices.DeleteFunc(slices.Clone(rows), func(row pairRow) bool { return row.Exact }))
 	if summary.Counts.Pairs != int64(len(rows)) || estimates < 100 || estimates == len(rows) {
@@ -364,10 +273,12 @@ func checkAllPassages(t *testing.T, s *scene, config job.Config, summary Summary
 	t.Helper()
 	rows := checkPassages(t, config, s.truth(config))
 	n := summary.Counts
-	if len(rows) < 10 || n.Pairs != int64(len(rows)) || n.Clusters != 0 || n.Removed != 0 || n.Kept != n.Documents || summary.Skipped.Pairs != 0 {
+	if len(rows) < 10 || n.Pairs != int64(len(rows)) || n.Clusters != 0 || n.Removed != 0 || n.Kept != n.Documents ||
+		summary.Skipped.Pairs != 0 {
 		t.Errorf("%d rows, counts %+v, skipped %+v", len(rows), n, summary.Skipped)
 	}
-	if summary.Plan != (finished.Plan{Keys: methods.Passages, Words: foundWords(config)}) || !slices.Equal(summary.Config.Emit, []string{output.Pairs}) {
+	if summary.Plan != (finished.Plan{Keys: methods.Passages, Words: foundWords(config)}) ||
+		!slices.Equal(summary.Config.Emit, []string{output.Pairs}) {
 		t.Errorf("plan %+v, outputs %v", summary.Plan, summary.Config.Emit)
 	}
 }
@@ -383,7 +294,8 @@ func checkSome(t *testing.T, _ *scene, _ job.Config, summary Summary) {
 // checkSites checks that sites have something in common.
 func checkSites(t *testing.T, _ *scene, _ job.Config, summary Summary) {
 	t.Helper()
-	if m := summary.Mirrors; m == nil || m.Pairs < 10 || m.Sites != 12 || m.Suspects < 2 || len(m.TopMirrors) != 5 || summary.Counts.Unsited == 0 {
+	if m := summary.Mirrors; m == nil || m.Pairs < 10 || m.Sites != 12 || m.Suspects < 2 || len(m.TopMirrors) != 5 ||
+		summary.Counts.Unsited == 0 {
 		t.Errorf("a corpus with too little to compare: %+v", m)
 	}
 }

@@ -101,12 +101,14 @@ var lawScenes = map[string]func() *scene{
 	"scored reference": func() *scene {
 		return inTwo(cut(scoredLines(oddities(33), -1, 7), 4), 2)
 	},
-	"equal":                   func() *scene { return equalScene(100) },
-	"equal too":               func() *scene { return equalScene(101) },
-	"scopes":                  func() *scene { return inTwo(scopedFiles(), 0) },
-	"scopes, reference":       func() *scene { return inTwo(scopedFiles(), 2) },
-	"sides":                   func() *scene { return inTwo(sidedFiles(sides), 0) },
-	"few of a side":           func() *scene { return inTwo(sidedFiles([]string{`"a"`, `"a"`, `"a"`, `"a"`, `"a"`, `"b"`}), 0) },
+	"equal":             func() *scene { return equalScene(100) },
+	"equal too":         func() *scene { return equalScene(101) },
+	"scopes":            func() *scene { return inTwo(scopedFiles(), 0) },
+	"scopes, reference": func() *scene { return inTwo(scopedFiles(), 2) },
+	"sides":             func() *scene { return inTwo(sidedFiles(sides), 0) },
+	"few of a side": func() *scene {
+		return inTwo(sidedFiles([]string{`"a"`, `"a"`, `"a"`, `"a"`, `"a"`, `"b"`}), 0)
+	},
 	"sources":                 func() *scene { return inTwo(sourcedFiles(40), 0) },
 	"many sources":            func() *scene { return inTwo(sourcedFiles(30), 0) },
 	"many sources, reference": func() *scene { return inTwo(sourcedFiles(20), 2) },
@@ -176,11 +178,16 @@ func equalScene(seed uint64) *scene {
 		w.addAs(id, w.set(pick(w, texts)))
 	}
 	end := len(w.lines) * (1 + w.random.IntN(3)) / 4
-	return inTwo([]file{{"r1.jsonl", w.lines[:end/2]}, {"r2.jsonl", w.lines[end/2 : end]}, {"x1.jsonl", w.lines[end : end+5]}, {"x2.jsonl", w.lines[end+5:]}}, 2)
+	return inTwo([]file{
+		{"r1.jsonl", w.lines[:end/2]},
+		{"r2.jsonl", w.lines[end/2 : end]},
+		{"x1.jsonl", w.lines[end : end+5]},
+		{"x2.jsonl", w.lines[end+5:]},
+	}, 2)
 }
 
-// denseLines returns documents that differ in the last word. Their pairs take many times the room of their sets: the pairs
-// of a place come in parts, or the component is cut into blocks.
+// denseLines returns documents that differ in the last word. Their pairs take many times the room of their sets: the
+// pairs of a place come in parts, or the component is cut into blocks.
 func denseLines() []line {
 	w := newWriter(6)
 	base := w.text(9)
@@ -200,7 +207,8 @@ func namesInJSON() []file {
 	return []file{{"dir with \"quotes\"/ø 中 \\ \u2028 & <tag>.jsonl", w.lines}}
 }
 
-// tooLong returns texts and lines beyond a limit, and texts at it. Lines at the limit of the reader are longer than its buffer.
+// tooLong returns texts and lines beyond a limit, and texts at it. Lines at the limit of the reader are longer than its
+// buffer.
 func tooLong(limit int) []line {
 	w := newWriter(53)
 	w.add(strings.Repeat("é", limit/2))
@@ -208,14 +216,16 @@ func tooLong(limit int) []line {
 	w.lines[1].kind = rejectLine
 	w.add("a text of no length")
 	for range 2 {
-		w.addRaw(`{"id":"long`+fmt.Sprint(len(w.lines))+`","padding":"`+strings.Repeat("x", 2<<20)+`","text":"short"}`, "", "")
+		w.addRaw(`{"id":"long`+fmt.Sprint(len(w.lines))+`","padding":"`+strings.Repeat("x", 2<<20)+`","text":"short"}`,
+			"", "")
 		w.lines[len(w.lines)-1].kind = rejectLine
 		w.add("another text of no length")
 	}
 	return w.lines
 }
 
-// scoredLines returns documents with scores, which are preferred by them; sign is -1 for the greatest score and 1 for the least.
+// scoredLines returns documents with scores, which are preferred by them; sign is -1 for the greatest score and 1 for
+// the least.
 func scoredLines(lines []line, sign float64, seed uint64) []line {
 	random := newWriter(seed)
 	return marked(lines, func(_ int, l *line) map[string]string {
@@ -264,8 +274,8 @@ func rankedFiles() []file {
 	return files
 }
 
-// marked returns documents with further fields. Mark returns the further fields of a document, in JSON, and may change the rest of
-// the line.
+// marked returns documents with further fields. Mark returns the further fields of a document, in JSON, and may change
+// the rest of the line.
 func marked(lines []line, mark func(i int, l *line) map[string]string) []line {
 	lines = slices.Clone(lines)
 	for i := range lines {

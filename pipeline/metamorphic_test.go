@@ -30,7 +30,8 @@ func (r relation) set(a, b string, similarity float64) {
 	}
 }
 
-// relationOf returns what rows of pairs say of all documents. Of identical documents only the first has rows, which hold for all.
+// relationOf returns what rows of pairs say of all documents. Of identical documents only the first has rows, which
+// hold for all.
 func relationOf(rows []pairRow) relation {
 	equal := map[string][]string{}
 	for _, row := range rows {
@@ -60,7 +61,8 @@ func relationOf(rows []pairRow) relation {
 	return r
 }
 
-// change is a change of a corpus. It returns the changed corpus and, given what is similar before, what is similar then.
+// change is a change of a corpus. It returns the changed corpus and, given what is similar before, what is similar
+// then.
 type change struct {
 	name string
 	do   func(w *writer, pages []page, before relation) ([]page, relation)
@@ -68,7 +70,9 @@ type change struct {
 
 // sameRelation makes a change that makes no difference.
 func sameRelation(name string, do func(w *writer, pages []page) []page) change {
-	return change{name, func(w *writer, pages []page, before relation) ([]page, relation) { return do(w, pages), before }}
+	return change{name, func(w *writer, pages []page, before relation) ([]page, relation) {
+		return do(w, pages), before
+	}}
 }
 
 // rewritten makes a change of all texts that the measure does not see.
@@ -149,7 +153,8 @@ var changes = []change{
 		return pick(w, []func(string) string{strings.ToUpper, strings.ToLower})(text)
 	}),
 	rewritten("punctuation", func(w *writer, text string) string {
-		return "  " + strings.ReplaceAll(text, " ", pick(w, []string{"  ", " - ", "\t", ", ", " «» "})) + pick(w, []string{"", "!", "\n"})
+		return "  " + strings.ReplaceAll(text, " ", pick(w, []string{"  ", " - ", "\t", ", ", " «» "})) +
+			pick(w, []string{"", "!", "\n"})
 	}),
 }
 
@@ -207,7 +212,9 @@ func parts(w *writer, pages []page) (all [][]page) {
 }
 
 // putPages writes files of documents to a folder, and returns it.
-func putPages(t *testing.T, how compression, files [][]page, encode func(pages []page) (ending string, content []byte)) string {
+func putPages(t *testing.T, how compression, files [][]page,
+	encode func(pages []page) (ending string, content []byte),
+) string {
 	t.Helper()
 	folder := t.TempDir()
 	for i, pages := range files {
@@ -228,7 +235,8 @@ func jsonPages(pages []page) (string, []byte) {
 
 func arrayPages(pages []page) (string, []byte) {
 	_, lines := jsonPages(pages)
-	return ".json", slices.Concat([]byte("["), bytes.ReplaceAll(bytes.TrimSpace(lines), []byte("\n"), []byte(",\n")), []byte("]"))
+	return ".json", slices.Concat([]byte("["), bytes.ReplaceAll(bytes.TrimSpace(lines), []byte("\n"), []byte(",\n")),
+		[]byte("]"))
 }
 
 func csvPages(pages []page) (string, []byte) {
@@ -256,8 +264,9 @@ func drawnCorpus(w *writer) (pages []page) {
 	return pages
 }
 
-// TestMetamorphic draws corpora and settings, changes the corpus and runs the job in another way. The results change as was predicted
-// from the ones before, and clusters are the connected components of pairs. CASES asks for more cases, and CASES_SEED for another first one.
+// TestMetamorphic draws corpora and settings, changes the corpus and runs the job in another way. The results change as
+// was predicted from the ones before, and clusters are the connected components of pairs. CASES asks for more cases,
+// and CASES_SEED for another first one.
 func TestMetamorphic(t *testing.T) {
 	first, cases := drawnCases(t, 50)
 	for seed := first; seed < first+cases; seed++ {
@@ -265,8 +274,8 @@ func TestMetamorphic(t *testing.T) {
 	}
 }
 
-// drawnCases returns the seed of the first of the cases that a test draws, and how many there are: few, unless the environment says
-// otherwise.
+// drawnCases returns the seed of the first of the cases that a test draws, and how many there are: few, unless the
+// environment says otherwise.
 func drawnCases(t *testing.T, few int) (first, cases int) {
 	t.Helper()
 	cases = few
@@ -314,7 +323,8 @@ func checkMetamorphic(t *testing.T, seed uint64) {
 	way := pick(w, ways)
 	got := run(way, config)
 	if !maps.Equal(got, predicted) {
-		t.Errorf("%s%s (%s keys, %g): %s", story, way.name, config.Keys, config.Threshold, firstDifference(got, predicted))
+		t.Errorf("%s%s (%s keys, %g): %s", story, way.name, config.Keys, config.Threshold,
+			firstDifference(got, predicted))
 	}
 }
 
@@ -322,7 +332,9 @@ func checkMetamorphic(t *testing.T, seed uint64) {
 func firstDifference(got, want relation) string {
 	all := maps.Clone(want)
 	maps.Copy(all, got)
-	for _, ids := range slices.SortedFunc(maps.Keys(all), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, ids := range slices.SortedFunc(maps.Keys(all), func(a, b [2]string) int {
+		return slices.Compare(a[:], b[:])
+	}) {
 		if got[ids] != want[ids] {
 			return fmt.Sprintf("%d pairs, want %d: %q have %v, want %v", len(got), len(want), ids, got[ids], want[ids])
 		}

@@ -40,7 +40,8 @@ func TestRegisteredMethodIsPlanned(t *testing.T) {
 	}
 	run := runJob(t, byKeys(testConfig(t, config.Input...), bySize))
 	c := advice.Choices[advice.Chosen]
-	if c.Keys != bySize || c.Flags != "" || c.Probability != 0 || c.KeysPerDocument != 1 || int64(c.Candidates+0.5) != run.Counts.Candidates {
+	if c.Keys != bySize || c.Flags != "" || c.Probability != 0 || c.KeysPerDocument != 1 ||
+		int64(c.Candidates+0.5) != run.Counts.Candidates {
 		t.Errorf("choice %+v; the job has %d candidates", c, run.Counts.Candidates)
 	}
 }

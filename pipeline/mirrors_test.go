@@ -38,7 +38,8 @@ func ofSites(lines []line, many int, seed uint64) []line {
 	return marked(lines, func(i int, _ *line) map[string]string {
 		fields := map[string]string{"password_input": fmt.Sprint(i%9 == 0)}
 		if i%20 != 7 {
-			fields["url"] = fmt.Sprintf(`"http://www.site%c.example/%d.html?utm_source=%d"`, 'a'+random.IntN(many), random.IntN(30), i)
+			fields["url"] = fmt.Sprintf(`"http://www.site%c.example/%d.html?utm_source=%d"`, 'a'+random.IntN(many),
+				random.IntN(30), i)
 		}
 		if i%3 != 1 {
 			fields["date"] = fmt.Sprintf(`"20%02d-%02d-11"`, 10+random.IntN(12), 1+random.IntN(12))
@@ -53,12 +54,14 @@ func TestMirrorsKeep(t *testing.T) {
 	for i := range 40 {
 		text := w.set(w.text(60))
 		for _, site := range []string{"copy", "original"} {
-			w.addRaw(fmt.Sprintf(`{"id":"%s-%d","url":"https://www.%s.example/%d","text":%q}`, site, i, site, i, text), fmt.Sprint(site, i), text)
+			w.addRaw(fmt.Sprintf(`{"id":"%s-%d","url":"https://www.%s.example/%d","text":%q}`, site, i, site, i, text),
+				fmt.Sprint(site, i), text)
 		}
 	}
 	config := testConfig(t, putCorpus(t, plain, file{"a.jsonl", w.lines}))
 	config.Emit = []string{output.Mirrors, output.Sites, output.Suspects, output.Removed}
-	config.Rank = put(t, filepath.Join(t.TempDir(), "rank.csv"), []byte("rank,domain\n3,original.example\n7,copy.example\n"), plain)
+	config.Rank = put(t, filepath.Join(t.TempDir(), "rank.csv"),
+		[]byte("rank,domain\n3,original.example\n7,copy.example\n"), plain)
 	config.Keep = preference.Preference("rank:" + config.Rank)
 	summary := runJob(t, config)
 	if summary.Counts.Removed != 40 || summary.Counts.Unranked != 0 {
@@ -76,8 +79,8 @@ func TestMirrorsKeep(t *testing.T) {
 	sameText(t, "sites", rows, want)
 }
 
-// TestIncrementalMirrors: sites, mirrors and suspects are as in a run over everything, whatever files come and go. What changes is
-// told, and it is the same however the job is cut.
+// TestIncrementalMirrors: sites, mirrors and suspects are as in a run over everything, whatever files come and go. What
+// changes is told, and it is the same however the job is cut.
 func TestIncrementalMirrors(t *testing.T) {
 	n := newIncrementalJob(t, 17)
 	cut := filepath.Join(t.TempDir(), "state") // of the same job in other parts
@@ -101,8 +104,8 @@ func TestIncrementalMirrors(t *testing.T) {
 	}
 }
 
-// checkFollowed checks that a job of the same input as a run tells of the same changes, and that these make the suspects of
-// the last run those of this one.
+// checkFollowed checks that a job of the same input as a run tells of the same changes, and that these make the
+// suspects of the last run those of this one.
 func checkFollowed(t *testing.T, s Summary, config job.Config, told map[string]int64) {
 	t.Helper()
 	config.Output = filepath.Join(t.TempDir(), "out")
@@ -111,7 +114,12 @@ func checkFollowed(t *testing.T, s Summary, config job.Config, told map[string]i
 	if !bytes.Equal(changes, readOutput(t, s.Config.Output, output.Changes)) {
 		t.Error("in other parts the job tells of other changes")
 	}
-	counts := map[string]map[string]int64{output.Clusters: {}, output.Mirrors: {}, output.Suspects: {}, output.Protected: {}}
+	counts := map[string]map[string]int64{
+		output.Clusters:  {},
+		output.Mirrors:   {},
+		output.Suspects:  {},
+		output.Protected: {},
+	}
 	for _, c := range decodeRows[output.Change](t, output.Changes, changes) {
 		if c.Generation < int64(s.State.Generation) {
 			continue // told again, since nobody acknowledges it
@@ -136,7 +144,8 @@ func checkFollowed(t *testing.T, s Summary, config job.Config, told map[string]i
 		t.Errorf("the changes make the suspects %v, the rows are %v", told, suspects)
 	}
 	for _, open := range s.State.Suspects {
-		if _, is := suspects[open.ID]; !is || open.Generation < 1 || open.Generation > int64(s.State.Generation) || open.Seen == "" {
+		if _, is := suspects[open.ID]; !is || open.Generation < 1 || open.Generation > int64(s.State.Generation) ||
+			open.Seen == "" {
 			t.Errorf("the summary dates %+v", open)
 		}
 	}
@@ -148,11 +157,12 @@ func checkFollowed(t *testing.T, s Summary, config job.Config, told map[string]i
 // answered is what a server answers, as a record of a web archive.
 func answered(address, head, body string) []byte {
 	block := "HTTP/1.1 " + head + "\r\nContent-Type: text/html\r\n\r\n" + body
-	return fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", address, len(block), block)
+	return fmt.Appendf(nil,
+		"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", address, len(block), block)
 }
 
-// TestRedirects: of two mirrors without rank and dates, the one to which the other redirects is the original, in each run and in
-// every cut. Strangers, a site's own pages and answers that are no redirects do not vote.
+// TestRedirects: of two mirrors without rank and dates, the one to which the other redirects is the original, in each
+// run and in every cut. Strangers, a site's own pages and answers that are no redirects do not vote.
 func TestRedirects(t *testing.T) {
 	n := newIncrementalJob(t, 29)
 	var a, b, z, strangers, moved bytes.Buffer
@@ -170,9 +180,11 @@ func TestRedirects(t *testing.T) {
 	n.put(t, "z.warc", z.Bytes())
 	for i := range 20 {
 		for _, site := range []string{"y", "z"} {
-			strangers.Write(answered(fmt.Sprintf("http://%s.example/old/%d", site, i), "301 Moved\r\nLocation: http://a.example/", ""))
+			strangers.Write(answered(fmt.Sprintf("http://%s.example/old/%d", site, i),
+				"301 Moved\r\nLocation: http://a.example/", ""))
 		}
-		strangers.Write(answered(fmt.Sprintf("http://b.example/gone/%d", i), "404 Not Found\r\nLocation: http://a.example/", ""))
+		strangers.Write(answered(fmt.Sprintf("http://b.example/gone/%d", i),
+			"404 Not Found\r\nLocation: http://a.example/", ""))
 		strangers.Write(answered(fmt.Sprintf("http://a.example/old/%d", i), "301 Moved\r\nLocation: /", ""))
 	}
 	n.put(t, "strangers.warc", strangers.Bytes())
@@ -227,7 +239,8 @@ type watchedRun struct {
 func watchRuns(t *testing.T, runs []watchedRun) {
 	t.Helper()
 	config := testConfig(t, t.TempDir())
-	config.State, config.FailOn = filepath.Join(t.TempDir(), "state"), []string{"new-suspects", "gone-suspects", "protected-changed"}
+	config.State = filepath.Join(t.TempDir(), "state")
+	config.FailOn = []string{"new-suspects", "gone-suspects", "protected-changed"}
 	config.AllowRemoval, config.Threshold, config.MirrorPages = true, 0.5, 1
 	config.Emit = []string{output.Suspects}
 	config.Protected = put(t, filepath.Join(t.TempDir(), "protected"), []byte("bank.example\n"), plain)
@@ -241,7 +254,8 @@ func watchRuns(t *testing.T, runs []watchedRun) {
 		s := runJob(t, config)
 		acknowledge(t, config.State)
 		var got []string
-		for _, change := range decodeRows[output.Change](t, output.Changes, readOutput(t, config.Output, output.Changes)) {
+		for _, change := range decodeRows[output.Change](t, output.Changes,
+			readOutput(t, config.Output, output.Changes)) {
 			if change.Of == output.Suspects || change.Of == output.Protected {
 				got = append(got, fmt.Sprintf("%s %s %d", change.Change, change.Name, change.Size))
 			}
@@ -250,7 +264,9 @@ func watchRuns(t *testing.T, runs []watchedRun) {
 		if !slices.Equal(got, run.changes) || strings.Join(s.Failing(), " ") != run.failing {
 			t.Errorf("run %d: %q and %v, want %q and %s", i+1, got, s.Failing(), run.changes, run.failing)
 		}
-		if isWarned := slices.ContainsFunc(s.Warnings, func(w warnings.Warning) bool { return w.Kind == warnings.ProtectedChanged }); isWarned != strings.Contains(run.failing, "protected") {
+		if isWarned := slices.ContainsFunc(s.Warnings, func(w warnings.Warning) bool {
+			return w.Kind == warnings.ProtectedChanged
+		}); isWarned != strings.Contains(run.failing, "protected") {
 			t.Errorf("run %d: warnings %v", i+1, s.Warnings)
 		}
 	}
@@ -265,8 +281,8 @@ func texts(n int) []string {
 	return all
 }
 
-// TestWatchedRuns: an enemy who floods the crawl with copies, an original that is out of order for a run and a suspect that was not
-// crawled neither silence a known alert nor hide a new one.
+// TestWatchedRuns: an enemy who floods the crawl with copies, an original that is out of order for a run and a suspect
+// that was not crawled neither silence a known alert nor hide a new one.
 func TestWatchedRuns(t *testing.T) {
 	texts := texts(14)
 	bank := func(text func(i int) string) func(*crawl) {
@@ -294,21 +310,34 @@ func TestWatchedRuns(t *testing.T) {
 	watchRuns(t, []watchedRun{
 		{[]func(*crawl){own, copies}, []string{"new bank-login.test 1", "new copy.test 4"}, "new-suspects"},
 		{[]func(*crawl){own, copies, flood}, []string{"new https://bank.example/p0 110"}, "new-suspects"},
-		{[]func(*crawl){own, copies, flood, page("bank.example.login.test", "x", 0), page("portal.test", "in", 0)}, []string{
-			"grown https://bank.example/p0 111", "new bank.example.login.test 1", "new portal.test 1",
-		}, "new-suspects"},
+		{
+			[]func(*crawl){own, copies, flood, page("bank.example.login.test", "x", 0), page("portal.test", "in", 0)},
+			[]string{
+				"grown https://bank.example/p0 111", "new bank.example.login.test 1", "new portal.test 1",
+			},
+			"new-suspects",
+		},
 		{[]func(*crawl){bank(func(int) string { return texts[10] }), copies, flood}, []string{
-			"changed bank.example 1", "unseen bank-login.test 1", "unseen bank.example.login.test 1", "unseen copy.test 4", "unseen https://bank.example/p0 111", "unseen portal.test 1",
+			"changed bank.example 1", "unseen bank-login.test 1", "unseen bank.example.login.test 1",
+			"unseen copy.test 4", "unseen https://bank.example/p0 111", "unseen portal.test 1",
 		}, "protected-changed"},
 		{[]func(*crawl){own, copies, flood}, []string{"shrunk https://bank.example/p0 110"}, ""},
-		{[]func(*crawl){own, flood, page("bank-login.test", "in", 11)}, []string{"gone bank-login.test 0", "unseen copy.test 4"}, "gone-suspects"},
-		{[]func(*crawl){own, page("copy.test", "c0", 12)}, []string{"gone copy.test 0", "unseen https://bank.example/p0 110"}, "gone-suspects"},
+		{
+			[]func(*crawl){own, flood, page("bank-login.test", "in", 11)},
+			[]string{"gone bank-login.test 0", "unseen copy.test 4"},
+			"gone-suspects",
+		},
+		{
+			[]func(*crawl){own, page("copy.test", "c0", 12)},
+			[]string{"gone copy.test 0", "unseen https://bank.example/p0 110"},
+			"gone-suspects",
+		},
 		{[]func(*crawl){copies}, []string{"changed bank.example 0"}, "protected-changed"},
 	})
 }
 
-// TestGoneByContent: a suspect has gone only if what it had copied is still there. Else the original may be out of order, however many
-// pages the protected site has.
+// TestGoneByContent: a suspect has gone only if what it had copied is still there. Else the original may be out of
+// order, however many pages the protected site has.
 func TestGoneByContent(t *testing.T) {
 	texts := texts(14)
 	// The bank has a number of pages, and some are others than they were: all of one error, or each of another.
@@ -354,7 +383,11 @@ func TestGoneByContent(t *testing.T) {
 	words[30] = "tuesday"
 	watchRuns(t, []watchedRun{
 		{[]func(*crawl){bank(1, nil), copies}, []string{"new copy.test 1"}, "new-suspects"},
-		{[]func(*crawl){has("bank.example", strings.Join(words, " ")), other}, []string{"gone copy.test 0"}, "gone-suspects"},
+		{
+			[]func(*crawl){has("bank.example", strings.Join(words, " ")), other},
+			[]string{"gone copy.test 0"},
+			"gone-suspects",
+		},
 	})
 }
 

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestOlderState: a state that was emptied, or restored from a backup, is refused next to results of a later generation.
+// TestOlderState: a state that was emptied, or restored from a backup, is refused next to results of a later
+// generation.
 func TestOlderState(t *testing.T) {
 	root := t.TempDir()
 	config := testConfig(t, filepath.Join(root, "in"))
@@ -19,7 +20,8 @@ func TestOlderState(t *testing.T) {
 		t.Helper()
 		name := filepath.Join(root, "in", fmt.Sprint(file, ".jsonl"))
 		text := fmt.Sprintf("{\"text\": \"document %d has words of its own\"}\n", file)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666)); err !=
+			nil {
 			t.Fatal(err)
 		}
 		return Run(context.Background(), config)
@@ -50,7 +52,8 @@ func TestOlderState(t *testing.T) {
 			}
 			config.AllowOlderState = false
 			_, err := run(5)
-			if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.holds) || !strings.Contains(err.Error(), "allow_older_state") {
+			if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.holds) ||
+				!strings.Contains(err.Error(), "allow_older_state") {
 				t.Fatalf("%v", err)
 			}
 			config.AllowOlderState = true

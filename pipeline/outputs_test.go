@@ -112,7 +112,8 @@ func checkKeepLaw(t *testing.T, tr *truth, firsts []int, pairs []pairRow, cluste
 			similarity, joined = 1, true
 		}
 		if !joined || similarity != row.Similarity {
-			t.Errorf("%s goes for %s at %g, their edge has %g (%v)", row.ID, row.KeptID, row.Similarity, similarity, joined)
+			t.Errorf("%s goes for %s at %g, their edge has %g (%v)", row.ID, row.KeptID, row.Similarity, similarity,
+				joined)
 		}
 		if gone[row.KeptID] {
 			t.Errorf("%s goes for %s, which goes too", row.ID, row.KeptID)
@@ -166,7 +167,8 @@ func TestManifest(t *testing.T) {
 			config.OutputFormat = format
 			runJob(t, config)
 			var got struct{ Files []output.File }
-			if err := json.Unmarshal(readFile(t, filepath.Join(config.Output, workspace.ManifestName)), &got); err != nil {
+			if err := json.Unmarshal(readFile(t, filepath.Join(config.Output, workspace.ManifestName)), &got); err !=
+				nil {
 				t.Fatal(err)
 			}
 			published := tree(t, config.Output)
@@ -195,7 +197,10 @@ func TestManifest(t *testing.T) {
 			if len(published) > 0 {
 				t.Errorf("not listed: %d files, such as %v", len(published), published)
 			}
-			want := []string{filepath.Join(input, "b.ndjson"), filepath.Join(input, "c.json"), filepath.Join(input, "d/e.jsonl")}
+			want := []string{
+				filepath.Join(input, "b.ndjson"), filepath.Join(input, "c.json"),
+				filepath.Join(input, "d/e.jsonl"),
+			}
 			if !slices.Equal(inputs, want) {
 				t.Errorf("unique is of %q, want %q", inputs, want)
 			}
@@ -232,7 +237,8 @@ func TestSummaryFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameText(t, workspace.SummaryName, string(readFile(t, filepath.Join(config.Output, workspace.SummaryName))), string(want)+"\n")
+	sameText(t, workspace.SummaryName, string(readFile(t, filepath.Join(config.Output, workspace.SummaryName))),
+		string(want)+"\n")
 	if summary.ConfigHash != config.ResultHash(job.Lists{}) {
 		t.Errorf("the hash is %s, want %s", summary.ConfigHash, config.ResultHash(job.Lists{}))
 	}
@@ -244,7 +250,11 @@ func TestSummaryFile(t *testing.T) {
 	}
 	for i, name := range work.Stages {
 		stage := summary.Stages[i]
-		if idle := slices.Contains([]work.Stage{work.Read, work.Audit, work.Source, work.Common, work.Strip, work.Prune, work.Trim, work.Site, work.Mirror}, name); stage.Name != string(name) || !idle && (stage.Tasks == 0 || stage.Records == 0) {
+		if idle := slices.Contains([]work.Stage{
+			work.Read, work.Audit, work.Source, work.Common, work.Strip,
+			work.Prune, work.Trim, work.Site, work.Mirror,
+		}, name); stage.Name != string(name) ||
+			!idle && (stage.Tasks == 0 || stage.Records == 0) {
 			t.Errorf("stage %d is %+v, want %s at work", i, stage, name)
 		}
 		if name == "audit" && stage.Tasks > 0 {

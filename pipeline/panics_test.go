@@ -20,7 +20,8 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// A format of the test: lines of JSON with documents over which the program panics. The id of such a document says in which step.
+// A format of the test: lines of JSON with documents over which the program panics. The id of such a document says in
+// which step.
 const (
 	overDecoding   = "decoding"   // whenever the record is decoded
 	overMarking    = "marking"    // when the value of a field is looked up
@@ -97,11 +98,13 @@ func fragileLines(id string) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf(`{"id": "d%02d", "lang": "en", "text": %q}`, i, text+own))
 	}
-	return append(lines, strings.NewReplacer("d00", id, "nothing else", "nothing else but these eight words of its own").Replace(lines[0]))
+	return append(lines,
+		strings.NewReplacer("d00", id, "nothing else",
+			"nothing else but these eight words of its own").Replace(lines[0]))
 }
 
-// TestPanicOverDocument: a panic over one document makes it a reject, or leaves it as it is, whatever the step. All other documents are
-// treated as without it.
+// TestPanicOverDocument: a panic over one document makes it a reject, or leaves it as it is, whatever the step. All
+// other documents are treated as without it.
 func TestPanicOverDocument(t *testing.T) {
 	t.Parallel()
 	for _, one := range []struct {
@@ -112,7 +115,12 @@ func TestPanicOverDocument(t *testing.T) {
 	}{
 		{over: overDecoding, step: "read", isReject: true},
 		{over: overMarking, step: "fingerprinted", isReject: true},
-		{over: overMarking, step: "fingerprinted", isReject: true, set: func(c *job.Config) { c.State = filepath.Join(filepath.Dir(c.Output), "state") }},
+		{
+			over:     overMarking,
+			step:     "fingerprinted",
+			isReject: true,
+			set:      func(c *job.Config) { c.State = filepath.Join(filepath.Dir(c.Output), "state") },
+		},
 		{over: overMarking, step: "fingerprinted", isReject: true, set: func(c *job.Config) {
 			c.Similarity, c.Keys, c.Emit = "containment", methods.Auto, []string{output.Pairs}
 		}},
@@ -150,17 +158,20 @@ func TestPanicOverDocument(t *testing.T) {
 			before, _, _ := strings.Cut(strings.Join(lines, "\n"), `{"id": "`+one.over)
 			ref := fmt.Sprintf("in.fragile:%d", len(before))
 			n := summary.Counts
-			if want := int64(len(lines)); n.Panics != 1 || n.Documents+n.Rejected != want || n.Kept != expected.Counts.Kept || n.Removed != expected.Counts.Removed {
+			if want := int64(len(lines)); n.Panics != 1 || n.Documents+n.Rejected != want ||
+				n.Kept != expected.Counts.Kept || n.Removed != expected.Counts.Removed {
 				t.Errorf("counts %+v, want 1 panic over %d records, and otherwise %+v", n, want, expected.Counts)
 			}
 			if met := summary.Failing(); !slices.Equal(met, []string{job.FailOnPanics}) || len(expected.Failing()) > 0 {
 				t.Errorf("the conditions %v are met, and %v of a job without a panic", met, expected.Failing())
 			}
-			if w := summary.Warnings; len(w) == 0 || w[0].Kind != warnings.Panics || w[0].A != ref || !strings.Contains(w[0].Text, one.step) || !strings.Contains(w[0].Text, "please report") {
+			if w := summary.Warnings; len(w) == 0 || w[0].Kind != warnings.Panics || w[0].A != ref ||
+				!strings.Contains(w[0].Text, one.step) || !strings.Contains(w[0].Text, "please report") {
 				t.Errorf("warnings %+v, want one about %s, which was %s", w, ref, one.step)
 			}
 			rejects := readRows[rejectedRow](t, config.Output, output.Rejects)
-			if one.isReject != (len(rejects) == 1) || one.isReject && !strings.Contains(rejects[0].Error, "when the document was "+one.step) {
+			if one.isReject != (len(rejects) == 1) ||
+				one.isReject && !strings.Contains(rejects[0].Error, "when the document was "+one.step) {
 				t.Errorf("rejects %+v", rejects)
 			}
 			for _, name := range config.Emit {
@@ -176,7 +187,8 @@ func TestPanicOverDocument(t *testing.T) {
 				if !slices.Contains(one.emit, name) {
 					continue
 				}
-				rows := strings.Split(strings.TrimSpace(string(readFile(t, filepath.Join(config.Output, output.ShardName(name, 0, 1, "fragile"))))), "\n")
+				rows := strings.Split(strings.TrimSpace(string(readFile(t,
+					filepath.Join(config.Output, output.ShardName(name, 0, 1, "fragile"))))), "\n")
 				gone := int64(0)
 				if summary.Trimmed != nil {
 					gone = summary.Trimmed.Gone
@@ -192,7 +204,8 @@ func TestPanicOverDocument(t *testing.T) {
 // TestPanicOverOneAskedFor: a query and an explanation do not end with a panic over a document.
 func TestPanicOverOneAskedFor(t *testing.T) {
 	t.Parallel()
-	path := put(t, filepath.Join(t.TempDir(), "in.fragile"), []byte(strings.Join(fragileLines(overDecoding+"-asked"), "\n")+"\n"), plain)
+	path := put(t, filepath.Join(t.TempDir(), "in.fragile"),
+		[]byte(strings.Join(fragileLines(overDecoding+"-asked"), "\n")+"\n"), plain)
 	config := testConfig(t, path)
 	config.Emit, config.Format = []string{output.Pairs}, "fragile"
 	config.State = filepath.Join(t.TempDir(), "state")
@@ -200,7 +213,8 @@ func TestPanicOverOneAskedFor(t *testing.T) {
 	x := queryState(t, config)
 	var rows bytes.Buffer
 	counts, err := x.Answer(t.Context(), query.Request{Input: []string{path}, Format: "fragile"}, &rows)
-	if err != nil || counts.Documents != 12 || counts.Rejected != 1 || !strings.Contains(counts.FirstReject, "the program panicked when the document was read") {
+	if err != nil || counts.Documents != 12 || counts.Rejected != 1 ||
+		!strings.Contains(counts.FirstReject, "the program panicked when the document was read") {
 		t.Errorf("the query counts %+v (%v)", counts, err)
 	}
 	folder, err := finished.Open(config.Output)

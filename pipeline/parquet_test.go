@@ -16,16 +16,23 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// TestParquetResults: rows in Parquet, which a library reads, are those in JSON to the byte. For scripts/parquetcheck.py,
-// which reads them with other libraries, both go to the folder that PARQUET_OUT names, if it is set.
+// TestParquetResults: rows in Parquet, which a library reads, are those in JSON to the byte. For
+// scripts/parquetcheck.py, which reads them with other libraries, both go to the folder that PARQUET_OUT names, if it
+// is set.
 func TestParquetResults(t *testing.T) {
 	compare := map[string]func(t *testing.T, test, name string, lines, columns job.Config){
-		output.Clusters: sameAsLines[output.Member], output.Pairs: sameAsLines[output.Pair], output.Removed: sameAsLines[output.Removal],
-		output.Sketches: sameAsLines[output.Sketch], output.Rejects: sameAsLines[output.Reject], output.Mirrors: sameAsLines[output.Mirror],
-		output.Sites: sameAsLines[output.Site], output.Suspects: sameAsLines[output.Suspect],
+		output.Clusters: sameAsLines[output.Member],
+		output.Pairs:    sameAsLines[output.Pair],
+		output.Removed:  sameAsLines[output.Removal],
+		output.Sketches: sameAsLines[output.Sketch],
+		output.Rejects:  sameAsLines[output.Reject],
+		output.Mirrors:  sameAsLines[output.Mirror],
+		output.Sites:    sameAsLines[output.Site],
+		output.Suspects: sameAsLines[output.Suspect],
 	}
 	for _, l := range laws {
-		if !slices.Contains([]string{"exact", "reference/exact", "simhash/64 bits", "passages", "sites/exact"}, l.name) {
+		if !slices.Contains([]string{"exact", "reference/exact", "simhash/64 bits", "passages", "sites/exact"},
+			l.name) {
 			continue
 		}
 		t.Run(l.name, func(t *testing.T) {
@@ -38,7 +45,8 @@ func TestParquetResults(t *testing.T) {
 				if same := compare[name]; same != nil {
 					same(t, strings.ReplaceAll(l.name, "/", " "), name, lines, columns)
 				} else {
-					sameText(t, name, string(outputFiles(t, columns.Output, name)), string(outputFiles(t, lines.Output, name)))
+					sameText(t, name, string(outputFiles(t, columns.Output, name)),
+						string(outputFiles(t, lines.Output, name)))
 				}
 			}
 		})
@@ -75,9 +83,11 @@ func sameAsLines[T output.Row](t *testing.T, test, name string, lines, columns j
 		shard := strings.TrimSuffix(filepath.Base(path), ".parquet")
 		want := readFile(t, filepath.Join(lines.Output, shard+".jsonl"))
 		sameText(t, path, string(got), string(want))
-		if folder := os.Getenv("PARQUET_OUT"); folder != "" && lines.Protected == "" { // the script knows no rows of sites
+		// the script knows no rows of sites
+		if folder := os.Getenv("PARQUET_OUT"); folder != "" && lines.Protected == "" {
 			for ending, content := range map[string][]byte{".parquet": content, ".jsonl": want} {
-				if err := os.WriteFile(filepath.Join(folder, "job-"+test+"-"+shard+ending), content, 0o666); err != nil {
+				if err := os.WriteFile(filepath.Join(folder, "job-"+test+"-"+shard+ending), content, 0o666); err !=
+					nil {
 					t.Fatal(err)
 				}
 			}
@@ -95,8 +105,8 @@ func rowsOfParquet(t *testing.T, content string) int64 {
 	return file.NumRows()
 }
 
-// TestDamagedParquet: a page of a column that only copies read is damaged. The job ends well, names the file, and copies the rows before the
-// damage and those of other row groups.
+// TestDamagedParquet: a page of a column that only copies read is damaged. The job ends well, names the file, and
+// copies the rows before the damage and those of other row groups.
 func TestDamagedParquet(t *testing.T) {
 	t.Parallel()
 	type row struct {
@@ -107,7 +117,12 @@ func TestDamagedParquet(t *testing.T) {
 	}
 	var rows []row
 	for i := range 600 {
-		rows = append(rows, row{fmt.Sprint("d", i), fmt.Sprintf("document %d has words %d %d of its own", i, i*7919, i*104729), fmt.Sprintf("extra %d", i), []string{"a", fmt.Sprintf("list %d", i)}})
+		rows = append(rows,
+			row{
+				fmt.Sprint("d", i), fmt.Sprintf("document %d has words %d %d of its own", i, i*7919, i*104729),
+				fmt.Sprintf("extra %d", i),
+				[]string{"a", fmt.Sprintf("list %d", i)},
+			})
 	}
 	var content bytes.Buffer
 	writer := parquet.NewGenericWriter[row](&content, parquet.MaxRowsPerRowGroup(300), parquet.PageBufferSize(1000))
@@ -118,9 +133,11 @@ func TestDamagedParquet(t *testing.T) {
 		column, value string
 		least, most   int64 // rows of a copy
 	}{
-		"whole": {"extra", "", 600, 600},
-		"first": {"extra", "\x07\x00\x00\x00extra 2", 300, 300}, "second": {"extra", "extra 500", 301, 500}, "list": {"list", "list 200", 301, 500},
-		"text": {"text", "document 200 has", 301, 500},
+		"whole":  {"extra", "", 600, 600},
+		"first":  {"extra", "\x07\x00\x00\x00extra 2", 300, 300},
+		"second": {"extra", "extra 500", 301, 500},
+		"list":   {"list", "list 200", 301, 500},
+		"text":   {"text", "document 200 has", 301, 500},
 	} {
 		for _, of := range output.Copies {
 			if of != output.Unique && name != "second" {
@@ -128,7 +145,9 @@ func TestDamagedParquet(t *testing.T) {
 			}
 			folder := t.TempDir()
 			config := job.Default()
-			config.Input, config.Output, config.Emit = []string{filepath.Join(folder, "in.parquet")}, filepath.Join(folder, "out"), []string{of, output.Removed}
+			config.Input = []string{filepath.Join(folder, "in.parquet")}
+			config.Output = filepath.Join(folder, "out")
+			config.Emit = []string{of, output.Removed}
 			if of == output.Trimmed {
 				config.PassageWords = 20
 			}
@@ -153,7 +172,8 @@ func TestDamagedParquet(t *testing.T) {
 				t.Fatal(name, of, err)
 			}
 			copied := file.NumRows()
-			if copied < test.least || copied > test.most || n.FilesDamaged != isHurt || copied+n.Uncopied[of] != n.Documents {
+			if copied < test.least || copied > test.most || n.FilesDamaged != isHurt ||
+				copied+n.Uncopied[of] != n.Documents {
 				t.Errorf("%s, %s: %d rows are copied of %+v", name, of, copied, n)
 			}
 			if test.column == "text" && n.Uncopied[of] != 0 {

@@ -45,8 +45,14 @@ func TestRecutLaw(t *testing.T) {
 				t.Fatal(err)
 			}
 			options := recut.Options{
-				Threshold: again.Threshold, Keep: again.Keep, Split: again.Split, Drop: again.Drop, Emit: again.Emit, Format: again.OutputFormat,
-				Output: filepath.Join(t.TempDir(), "recut"), Overwrite: again.Overwrite,
+				Threshold: again.Threshold,
+				Keep:      again.Keep,
+				Split:     again.Split,
+				Drop:      again.Drop,
+				Emit:      again.Emit,
+				Format:    again.OutputFormat,
+				Output:    filepath.Join(t.TempDir(), "recut"),
+				Overwrite: again.Overwrite,
 			}
 			if !again.Rule().Prefers() {
 				options.Keep = ""
@@ -69,8 +75,14 @@ func drawRecut(t *testing.T, seed int) (h *history, again job.Config) {
 	for try := range 50 {
 		h = newHistory(t, seed+try, false)
 		c, usual := &h.config, job.Default()
-		c.State, c.Add, c.AllowRemoval, c.Guard, c.Mirroring, c.Trimming = "", false, false, nil, usual.Mirroring, usual.Trimming
-		c.Input, c.Emit = []string{filepath.Join(h.root, h.folders[0])}, []string{output.Clusters, output.Pairs, output.Removed}
+		c.State = ""
+		c.Add = false
+		c.AllowRemoval = false
+		c.Guard = nil
+		c.Mirroring = usual.Mirroring
+		c.Trimming = usual.Trimming
+		c.Input = []string{filepath.Join(h.root, h.folders[0])}
+		c.Emit = []string{output.Clusters, output.Pairs, output.Removed}
 		c.Recall = 0 // a higher threshold has other keys
 		if c.Keys == methods.MinHash {
 			c.Recall = 0.999999
@@ -78,7 +90,9 @@ func drawRecut(t *testing.T, seed int) (h *history, again job.Config) {
 		c.Threshold, c.Split, c.OutputFormat, c.Verify = 0.5, keep.Component, output.JSONL, methods.VerifyExact
 		again = *c
 		again.Threshold, again.Output = one(h, 0.5, 0.6, 0.75, 0.9, 1), filepath.Join(t.TempDir(), "out")
-		again.Keep, again.Split, again.Drop = one(h, preference.First, preference.Last), one(h, keep.Splits...), one(h, keep.Drops...)
+		again.Keep = one(h, preference.First, preference.Last)
+		again.Split = one(h, keep.Splits...)
+		again.Drop = one(h, keep.Drops...)
 		again.OutputFormat = one(h, output.Formats...)
 		if c.Validate() == nil && again.Validate() == nil {
 			return h, again

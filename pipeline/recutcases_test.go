@@ -24,9 +24,14 @@ func inArchives(t testing.TB, config *job.Config) {
 	var pages []visit
 	for i := range 30 {
 		text := w.text(60)
-		pages = append(pages, visit{fmt.Sprint("urn:", i), fmt.Sprint("https://a.org/", i), "2024-01-01T00:00:00Z", w.set(text)})
+		pages = append(pages,
+			visit{fmt.Sprint("urn:", i), fmt.Sprint("https://a.org/", i), "2024-01-01T00:00:00Z", w.set(text)})
 		if i < 4 {
-			pages = append(pages, visit{fmt.Sprint("urn:copy", i), fmt.Sprint("https://b.org/", i), "2024-01-01T00:00:00Z", w.set(w.change(text, 0.02*float64(i)))})
+			pages = append(pages,
+				visit{
+					fmt.Sprint("urn:copy", i), fmt.Sprint("https://b.org/", i), "2024-01-01T00:00:00Z",
+					w.set(w.change(text, 0.02*float64(i))),
+				})
 		}
 	}
 	folder := t.TempDir()
@@ -53,7 +58,8 @@ func inTwoFolders(t testing.TB, config *job.Config) {
 	}
 }
 
-// TestRecutTakesNoIdForARef: pairs call a document by its ref where others have its id, and another document may have that ref as its id.
+// TestRecutTakesNoIdForARef: pairs call a document by its ref where others have its id, and another document may have
+// that ref as its id.
 func TestRecutTakesNoIdForARef(t *testing.T) {
 	w := newWriter(3)
 	for _, id := range []string{"x", "x", "in.jsonl:0", "y"} {
@@ -66,13 +72,22 @@ func TestRecutTakesNoIdForARef(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := recut.Options{Threshold: 1, Split: keep.Component, Drop: keep.Copies, Format: output.JSONL, Emit: config.Emit, Output: filepath.Join(t.TempDir(), "recut")}
-	if _, err := recut.Run(t.Context(), folder, o); err == nil || !strings.Contains(err.Error(), "in.jsonl:0 is the id of a document and the ref of another one") {
+	o := recut.Options{
+		Threshold: 1,
+		Split:     keep.Component,
+		Drop:      keep.Copies,
+		Format:    output.JSONL,
+		Emit:      config.Emit,
+		Output:    filepath.Join(t.TempDir(), "recut"),
+	}
+	if _, err := recut.Run(t.Context(), folder, o); err == nil ||
+		!strings.Contains(err.Error(), "in.jsonl:0 is the id of a document and the ref of another one") {
 		t.Errorf("error %v, and pairs are\n%s", err, readOutput(t, config.Output, output.Pairs))
 	}
 }
 
-// TestRecut: a recut has the files, the counts and the warnings of a run at its settings, whatever else the earlier run has written.
+// TestRecut: a recut has the files, the counts and the warnings of a run at its settings, whatever else the earlier run
+// has written.
 func TestRecut(t *testing.T) {
 	for _, c := range []struct {
 		name, scene, change string
@@ -80,41 +95,83 @@ func TestRecut(t *testing.T) {
 		recuts              []string // settings of recuts, in addition to the threshold of the run
 	}{
 		{
-			name: "settings", scene: "oddities", change: `{"keep":"longest"}`,
+			name:   "settings",
+			scene:  "oddities",
+			change: `{"keep":"longest"}`,
 			recuts: []string{
-				`{"keep":"first"}`, `{"keep":"last","threshold":0.7,"split":"star","output_format":"parquet"}`, `{"keep":"first","threshold":1,"emit":["removed"]}`,
-				`{"drop":"clusters","threshold":0.6}`, `{"keep":"last","drop":"clusters","split":"star","threshold":0.6,"emit":["clusters"]}`,
+				`{"keep":"first"}`, `{"keep":"last","threshold":0.7,"split":"star","output_format":"parquet"}`,
+				`{"keep":"first","threshold":1,"emit":["removed"]}`,
+				`{"drop":"clusters","threshold":0.6}`,
+				`{"keep":"last","drop":"clusters","split":"star","threshold":0.6,"emit":["clusters"]}`,
 			},
 		},
 		{
-			name: "equal", scene: "equal too", change: `{"keep":"last"}`,
-			recuts: []string{`{"keep":"last","split":"star"}`, `{"drop":"clusters","threshold":0.8}`, `{"drop":"clusters"}`, `{"keep":"last","drop":"clusters","split":"star"}`},
+			name:   "equal",
+			scene:  "equal too",
+			change: `{"keep":"last"}`,
+			recuts: []string{
+				`{"keep":"last","split":"star"}`, `{"drop":"clusters","threshold":0.8}`,
+				`{"drop":"clusters"}`, `{"keep":"last","drop":"clusters","split":"star"}`,
+			},
 		},
 		{
-			name: "reference", scene: "scored reference", change: `{"keep":"max:of.score"}`,
-			recuts: []string{`{"keep":"first","threshold":0.6}`, `{"drop":"reference"}`, `{"keep":"first","drop":"clusters","split":"star","threshold":0.7}`},
+			name:   "reference",
+			scene:  "scored reference",
+			change: `{"keep":"max:of.score"}`,
+			recuts: []string{
+				`{"keep":"first","threshold":0.6}`, `{"drop":"reference"}`,
+				`{"keep":"first","drop":"clusters","split":"star","threshold":0.7}`,
+			},
 		},
 		{name: "scopes", scene: "scopes", change: `{"within":"lang"}`, recuts: []string{`{"threshold":0.8}`}},
 		{name: "names", scene: "names", change: `{}`, recuts: []string{`{"threshold":0.8}`, `{"emit":["clusters"]}`}},
 		{
-			name: "minhash", scene: "oddities", change: `{"keys":"minhash","recall":0.999999,"audit":"100000"}`, recuts: []string{`{}`, `{"threshold":0.8,"keep":"last"}`},
+			name:   "minhash",
+			scene:  "oddities",
+			change: `{"keys":"minhash","recall":0.999999,"audit":"100000"}`,
+			recuts: []string{`{}`, `{"threshold":0.8,"keep":"last"}`},
 		},
 		{
-			name: "other outputs", scene: "sites", change: `{"emit":["clusters","pairs","removed","mirrors","sites","unique"],"mirror_pages":1}`,
+			name:   "other outputs",
+			scene:  "sites",
+			change: `{"emit":["clusters","pairs","removed","mirrors","sites","unique"],"mirror_pages":1}`,
 			recuts: []string{`{"emit":["clusters","pairs","removed"],"threshold":0.7}`},
 		},
 		{
-			name: "trimmed", scene: "oddities", change: `{"emit":["clusters","pairs","trimmed","passages"],"passage_words":5}`,
+			name:   "trimmed",
+			scene:  "oddities",
+			change: `{"emit":["clusters","pairs","trimmed","passages"],"passage_words":5}`,
 			recuts: []string{`{"emit":["clusters","pairs"],"threshold":0.7}`},
 		},
 		{
-			name: "archives", scene: "oddities", change: `{}`, with: inArchives,
-			recuts: []string{`{"output_format":"parquet"}`, `{"output_format":"parquet","threshold":1}`, `{"threshold":0.9}`},
+			name:   "archives",
+			scene:  "oddities",
+			change: `{}`,
+			with:   inArchives,
+			recuts: []string{
+				`{"output_format":"parquet"}`, `{"output_format":"parquet","threshold":1}`,
+				`{"threshold":0.9}`,
+			},
 		},
-		{name: "several inputs", scene: "oddities", change: `{}`, with: inOtherOrder, recuts: []string{`{"threshold":0.8}`}},
-		{name: "several folders", scene: "oddities", change: `{}`, with: inTwoFolders, recuts: []string{`{"threshold":0.8}`, `{"threshold":1,"keep":"last"}`}},
 		{
-			name: "a state", scene: "oddities", change: `{"state":"STATE"}`, recuts: []string{`{"state":"","threshold":0.8}`},
+			name:   "several inputs",
+			scene:  "oddities",
+			change: `{}`,
+			with:   inOtherOrder,
+			recuts: []string{`{"threshold":0.8}`},
+		},
+		{
+			name:   "several folders",
+			scene:  "oddities",
+			change: `{}`,
+			with:   inTwoFolders,
+			recuts: []string{`{"threshold":0.8}`, `{"threshold":1,"keep":"last"}`},
+		},
+		{
+			name:   "a state",
+			scene:  "oddities",
+			change: `{"state":"STATE"}`,
+			recuts: []string{`{"state":"","threshold":0.8}`},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -133,17 +190,25 @@ func TestRecut(t *testing.T) {
 			}
 			for _, settings := range c.recuts {
 				fresh := config
-				fresh.Trimming, fresh.Mirroring, fresh.Emit = job.Default().Trimming, job.Default().Mirroring, slices.Clone(config.Emit)
+				fresh.Trimming = job.Default().Trimming
+				fresh.Mirroring = job.Default().Mirroring
+				fresh.Emit = slices.Clone(config.Emit)
 				var chosen struct{ Keep preference.Preference }
 				fresh.Keep = preference.First
-				if err := errors.Join(json.Unmarshal([]byte(settings), &fresh), json.Unmarshal([]byte(settings), &chosen)); err != nil {
+				if err := errors.Join(json.Unmarshal([]byte(settings), &fresh),
+					json.Unmarshal([]byte(settings), &chosen)); err != nil {
 					t.Fatal(err)
 				}
 				fresh.Output = filepath.Join(t.TempDir(), "fresh")
 				runJob(t, fresh)
 				o := recut.Options{
-					Threshold: fresh.Threshold, Keep: chosen.Keep, Split: fresh.Split, Drop: fresh.Drop, Format: fresh.OutputFormat, Emit: fresh.Emit,
-					Output: filepath.Join(t.TempDir(), "recut"),
+					Threshold: fresh.Threshold,
+					Keep:      chosen.Keep,
+					Split:     fresh.Split,
+					Drop:      fresh.Drop,
+					Format:    fresh.OutputFormat,
+					Emit:      fresh.Emit,
+					Output:    filepath.Join(t.TempDir(), "recut"),
 				}
 				if _, err := recut.Run(t.Context(), folder, o); err != nil {
 					t.Fatalf("%s: %v", settings, err)
@@ -154,8 +219,8 @@ func TestRecut(t *testing.T) {
 	}
 }
 
-// TestMedianCluster: the median of cluster sizes is of all clusters in a run over everything, in an incremental run that has made few of them, and
-// in a recut.
+// TestMedianCluster: the median of cluster sizes is of all clusters in a run over everything, in an incremental run
+// that has made few of them, and in a recut.
 func TestMedianCluster(t *testing.T) {
 	w := newWriter(5)
 	for _, size := range []int{2, 2, 2, 3, 5} {
@@ -178,14 +243,23 @@ func TestMedianCluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := recut.Options{Threshold: 1, Split: keep.Component, Drop: keep.Copies, Format: output.JSONL, Emit: config.Emit, Output: filepath.Join(t.TempDir(), "recut")}
+	o := recut.Options{
+		Threshold: 1,
+		Split:     keep.Component,
+		Drop:      keep.Copies,
+		Format:    output.JSONL,
+		Emit:      config.Emit,
+		Output:    filepath.Join(t.TempDir(), "recut"),
+	}
 	summary, err := recut.Run(t.Context(), results, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkMedian("a recut", summary, 2)
 
-	config.Input, config.State, config.Output = []string{folder}, filepath.Join(t.TempDir(), "state"), filepath.Join(t.TempDir(), "out")
+	config.Input = []string{folder}
+	config.State = filepath.Join(t.TempDir(), "state")
+	config.Output = filepath.Join(t.TempDir(), "out")
 	checkMedian("the first run with a state", runJob(t, config), 4) // 4, 4, 4, 6 and 5
 	put(t, filepath.Join(folder, "c.jsonl"), []byte("{\"id\":\"x\",\"text\":\"a text that nothing is like\"}\n"), plain)
 	config.Overwrite = true

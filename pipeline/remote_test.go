@@ -114,7 +114,8 @@ func newDetached(t *testing.T) (*detached, job.Config) {
 	setFlag(t, jobopts.Endpoint, listener.Addr().String())
 	d := &detached{jobs: map[string]*detachedJob{}}
 	t.Cleanup(d.group.Wait)
-	config := testConfig(t, put(t, filepath.Join(t.TempDir(), "x.jsonl"), file{"x.jsonl", synthetic(300)}.content(), plain))
+	config := testConfig(t,
+		put(t, filepath.Join(t.TempDir(), "x.jsonl"), file{"x.jsonl", synthetic(300)}.content(), plain))
 	config.Runner = "portable"
 	return d, config
 }
@@ -137,7 +138,8 @@ func sameAsHere(t *testing.T, config job.Config) {
 	if _, err := Run(t.Context(), local); err != nil {
 		t.Fatal(err)
 	}
-	want, got := string(readOutput(t, local.Output, output.Clusters)), string(readOutput(t, config.Output, output.Clusters))
+	want := string(readOutput(t, local.Output, output.Clusters))
+	got := string(readOutput(t, config.Output, output.Clusters))
 	if len(want) == 0 || got != want {
 		t.Errorf("%d bytes of clusters, %d in this process", len(got), len(want))
 	}
@@ -179,7 +181,8 @@ func TestRemote(t *testing.T) {
 		t.Errorf("%+v", summary.Counts)
 	}
 	sameAsHere(t, config)
-	if len(told) != 2 || !strings.Contains(told[0], "portable: has taken the job runjob-") || told[1] != "portable: running" {
+	if len(told) != 2 || !strings.Contains(told[0], "portable: has taken the job runjob-") ||
+		told[1] != "portable: running" {
 		t.Errorf("told: %q", told)
 	}
 }
@@ -194,7 +197,8 @@ func TestAsync(t *testing.T) {
 	}
 	r.close()
 	config.Overwrite = true
-	if _, err := prepare(t.Context(), config); !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "runjob finish "+config.Output) {
+	if _, err := prepare(t.Context(), config); !errors.Is(err, ErrStorage) ||
+		!strings.Contains(err.Error(), "runjob finish "+config.Output) {
 		t.Errorf("a second job: %v", err)
 	}
 	e.group.Wait() // the job reads the flags of this process, and taking up sets them
@@ -208,7 +212,8 @@ func TestAsync(t *testing.T) {
 	}
 	closed(t, again)
 	sameAsHere(t, config)
-	if _, err := Finish(t.Context(), config.Output, nil, nil); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "no job") {
+	if _, err := Finish(t.Context(), config.Output, nil, nil); !errors.Is(err, ErrUsage) ||
+		!strings.Contains(err.Error(), "no job") {
 		t.Errorf("a job that is finished: %v", err)
 	}
 }
@@ -217,7 +222,8 @@ func TestAsync(t *testing.T) {
 func TestAsyncInThisProcess(t *testing.T) {
 	_, config := newDetached(t)
 	setFlag(t, jobopts.EnvironmentType, "LOOPBACK")
-	if _, err := Submit(t.Context(), config); !errors.Is(err, failure.Usage) || !strings.Contains(fmt.Sprint(err), "EXTERNAL") {
+	if _, err := Submit(t.Context(), config); !errors.Is(err, failure.Usage) ||
+		!strings.Contains(fmt.Sprint(err), "EXTERNAL") {
 		t.Errorf("%v, want an error of usage", err)
 	}
 	if _, err := os.Stat(config.Output); err == nil {
@@ -242,15 +248,17 @@ func TestRemoteInterrupted(t *testing.T) {
 	closed(t, r)
 }
 
-// TestRemoteLost: the files of a job stay if its engine does not say that it has ended: it cannot be reached, or does not cancel
-// the job. It can be finished later.
+// TestRemoteLost: the files of a job stay if its engine does not say that it has ended: it cannot be reached, or does
+// not cancel the job. It can be finished later.
 func TestRemoteLost(t *testing.T) {
 	for _, isInterrupted := range []bool{false, true} {
 		e, config := newDetached(t)
 		ctx, interrupt := context.WithCancel(t.Context())
 		want := []string{"connection refused", "runjob finish"}
 		if isInterrupted {
-			e.hold, e.keep, want = make(chan struct{}), errors.New("no answer"), []string{"no answer", "it may still run"}
+			e.hold = make(chan struct{})
+			e.keep = errors.New("no answer")
+			want = []string{"no answer", "it may still run"}
 			config.Progress = func(line string) {
 				if strings.Contains(line, "running") {
 					interrupt()
@@ -263,7 +271,8 @@ func TestRemoteLost(t *testing.T) {
 		_, err := r.runOn(ctx, e)
 		r.close()
 		interrupt()
-		if errors.Is(err, context.Canceled) || !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), want[0]) || !strings.Contains(err.Error(), want[1]) {
+		if errors.Is(err, context.Canceled) || !errors.Is(err, ErrStorage) ||
+			!strings.Contains(err.Error(), want[0]) || !strings.Contains(err.Error(), want[1]) {
 			t.Errorf("error %v", err)
 		}
 		if e.lose = nil; isInterrupted {
@@ -297,7 +306,8 @@ func TestRemoteFails(t *testing.T) {
 	}
 	_, err := r.runOn(t.Context(), e)
 	closed(t, r)
-	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "changed while the job ran") {
+	if !errors.Is(err, ErrInput) || strings.Contains(err.Error(), "\n") ||
+		!strings.Contains(err.Error(), "changed while the job ran") {
 		t.Errorf("error %v", err)
 	}
 
@@ -360,23 +370,40 @@ func (e telling) Cancel(context.Context, string) error { return nil }
 func told(stage work.Stage, counts map[string]int64, times ...metrics.DistributionValue) *metrics.Results {
 	var counters []metrics.CounterResult
 	for name, n := range counts {
-		counters = append(counters, metrics.CounterResult{Attempted: n, Key: metrics.StepKey{Step: "e1", Namespace: string(stage), Name: name}})
+		counters = append(counters, metrics.CounterResult{
+			Attempted: n,
+			Key:       metrics.StepKey{Step: "e1", Namespace: string(stage), Name: name},
+		})
 	}
 	var spans []metrics.DistributionResult
 	for _, span := range times {
-		spans = append(spans, metrics.DistributionResult{Attempted: span, Key: metrics.StepKey{Step: "e1", Namespace: string(stage), Name: "unix_ms"}})
+		spans = append(spans, metrics.DistributionResult{
+			Attempted: span,
+			Key:       metrics.StepKey{Step: "e1", Namespace: string(stage), Name: "unix_ms"},
+		})
 	}
 	return metrics.NewResults(counters, spans, nil, nil, nil)
 }
 
-// TestAwait: the metrics that an engine reports become the progress of the stages, with the times of the workers as soon
-// as a task has ended.
+// TestAwait: the metrics that an engine reports become the progress of the stages, with the times of the workers as
+// soon as a task has ended.
 func TestAwait(t *testing.T) {
 	e := telling{
 		told(work.Fingerprint, nil),
 		told(work.Fingerprint, map[string]int64{"expected": 4}),
-		told(work.Fingerprint, map[string]int64{"expected": 4, "tasks": 2, "recalled": 1, "records": 70, "bytes": 900, "written_bytes": 30},
-			metrics.DistributionValue{Count: 2, Min: 5000, Max: 8000}, metrics.DistributionValue{Count: 1, Min: 4000, Max: 6000}),
+		told(work.Fingerprint, map[string]int64{
+			"expected":      4,
+			"tasks":         2,
+			"recalled":      1,
+			"records":       70,
+			"bytes":         900,
+			"written_bytes": 30,
+		},
+			metrics.DistributionValue{Count: 2, Min: 5000, Max: 8000}, metrics.DistributionValue{
+				Count: 1,
+				Min:   4000,
+				Max:   6000,
+			}),
 	}
 	var looks [][]work.StageProgress
 	var stages func() []work.StageProgress
@@ -397,15 +424,22 @@ func TestAwait(t *testing.T) {
 		t.Errorf("no task has ended: %+v", begun)
 	}
 	want := []work.StageProgress{{
-		Stage: work.Fingerprint, Tasks: 4, Done: 3, Records: 70, Bytes: 900, Written: 30, Begun: time.UnixMilli(4000), Ended: time.UnixMilli(8000),
+		Stage:   work.Fingerprint,
+		Tasks:   4,
+		Done:    3,
+		Records: 70,
+		Bytes:   900,
+		Written: 30,
+		Begun:   time.UnixMilli(4000),
+		Ended:   time.UnixMilli(8000),
 	}}
 	if !reflect.DeepEqual(looks[2], want) {
 		t.Errorf("%+v, want %+v", looks[2], want)
 	}
 }
 
-// TestStateOnEngine: incremental runs on an engine that loses workers and in this process share a state, and write what runs over
-// everything write.
+// TestStateOnEngine: incremental runs on an engine that loses workers and in this process share a state, and write what
+// runs over everything write.
 func TestStateOnEngine(t *testing.T) {
 	e, config := newDetached(t)
 	n := newIncrementalJob(t, 41)
@@ -457,14 +491,15 @@ func TestDenseStateOnEngine(t *testing.T) {
 	}
 }
 
-// TestStateOfLostJob: a job whose driver dies leaves the state as it was. It is cancelled, and the next run ends as it would
-// have.
+// TestStateOfLostJob: a job whose driver dies leaves the state as it was. It is cancelled, and the next run ends as it
+// would have.
 func TestStateOfLostJob(t *testing.T) {
 	e, config := newDetached(t)
 	n := newIncrementalJob(t, 42)
 	config.Input, config.State = []string{n.folder}, filepath.Join(t.TempDir(), "state")
 	n.file(t, "a.jsonl", 40)
-	if _, err := Submit(t.Context(), config); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "--async") {
+	if _, err := Submit(t.Context(), config); !errors.Is(err, failure.Usage) ||
+		!strings.Contains(err.Error(), "--async") {
 		t.Errorf("a job that nobody waits for: %v", err)
 	}
 	r := prepared(t, config)
@@ -474,7 +509,8 @@ func TestStateOfLostJob(t *testing.T) {
 	}
 	r.close()
 	e.group.Wait() // the job reads the flags of this process, and taking up sets them
-	if _, err := Finish(t.Context(), config.Output, nil, nil); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "--cancel") {
+	if _, err := Finish(t.Context(), config.Output, nil, nil); !errors.Is(err, failure.Usage) ||
+		!strings.Contains(err.Error(), "--cancel") {
 		t.Errorf("a job whose driver has died: %v", err)
 	}
 	again, _, err := takeUp(t.Context(), config.Output, nil)

@@ -392,7 +392,8 @@ func (r *run) sayResumed() {
 		r.Config.Progress("an earlier job has died: continuing from its progress")
 	case r.results.Outdated:
 		r.Config.Progress(
-			"an earlier job has died, but its configuration, its input or the program has changed: starting from scratch")
+			"an earlier job has died, but its configuration, its input or the program has changed: " +
+				"starting from scratch")
 	}
 }
 

@@ -46,8 +46,8 @@ func startPrism(t *testing.T) {
 	setFlag(t, jobopts.EnvironmentType, "LOOPBACK")
 }
 
-// startPool starts a pool of workers, which are processes of this test binary, and makes Beam use it. Count returns how many
-// workers it has started.
+// startPool starts a pool of workers, which are processes of this test binary, and makes Beam use it. Count returns how
+// many workers it has started.
 func startPool(t *testing.T) (count func() int) {
 	t.Helper()
 	binary, err := os.Executable()
@@ -119,8 +119,8 @@ func TestWorkerProcess(t *testing.T) {
 	})
 }
 
-// TestNearDuplicatesElsewhere: a pipeline of somebody else finds the clusters of a job, with all tasks in another process.
-// TestNearDuplicates in transforms compares all rows.
+// TestNearDuplicatesElsewhere: a pipeline of somebody else finds the clusters of a job, with all tasks in another
+// process. TestNearDuplicates in transforms compares all rows.
 func TestNearDuplicatesElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts another process")
@@ -227,7 +227,8 @@ func startDataflow(t *testing.T) *dataflowtest.Server {
 	return server
 }
 
-// TestDataflow runs the job from what Dataflow is sent, in another process: the same bytes, and the same counts of tasks.
+// TestDataflow runs the job from what Dataflow is sent, in another process: the same bytes, and the same counts of
+// tasks.
 func TestDataflow(t *testing.T) {
 	input := putCorpus(t, plain, cut(oddities(lawSeed), 4)...)
 	local := lawConfig(t, input)
@@ -244,7 +245,8 @@ func TestDataflow(t *testing.T) {
 	}
 	for i, stage := range want.Stages {
 		if far := got.Stages[i]; stage.Records != far.Records || (stage.Tasks > 0) != (far.Tasks > 0) {
-			t.Errorf("stage %s: %d tasks of %d records, want some of %d", stage.Name, far.Tasks, far.Records, stage.Records)
+			t.Errorf("stage %s: %d tasks of %d records, want some of %d", stage.Name, far.Tasks, far.Records,
+				stage.Records)
 		}
 	}
 }
@@ -266,7 +268,10 @@ func TestDataflowFault(t *testing.T) {
 		want string
 	}{
 		{"The zone has no machines of this type.", ErrStorage, "The zone has no machines of this type."},
-		{"A work item has failed 4 times: process bundle: " + fault.Error() + " caused by:\nmore", ErrInput, fault.Text},
+		{
+			"A work item has failed 4 times: process bundle: " + fault.Error() + " caused by:\nmore", ErrInput,
+			fault.Text,
+		},
 	} {
 		server.Say("JOB_MESSAGE_ERROR", test.said)
 		if _, err := Run(t.Context(), config); !errors.Is(err, test.kind) || err.Error() != test.want {

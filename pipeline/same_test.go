@@ -15,9 +15,9 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// exception is what two runs over the same documents may write differently, and why. A path is the name of a file, or it leads
-// to a value of summary.json or manifest.json, as in summary.json/counts/documents. It may be a pattern of [path.Match]; below "..." is
-// all that begins like it.
+// exception is what two runs over the same documents may write differently, and why. A path is the name of a file, or
+// it leads to a value of summary.json or manifest.json, as in summary.json/counts/documents. It may be a pattern of
+// [path.Match]; below "..." is all that begins like it.
 type exception struct{ path, why string }
 
 // anyRun are the exceptions of two runs of any kind. The metrics file and the exit code follow from the summary.
@@ -50,12 +50,16 @@ var incrementalRun = []exception{
 	{"summary.json/config/allow_removal", "only a state knows files that are gone"},
 	{"summary.json/config/republish", "only a run with a state may leave its results as they are"},
 	{"summary.json/config/rebuild", "only a run with a state may do without what it knows"},
-	{"summary.json/config/input...", "with --add it names what is new, and with --common the other run reads copies of the files"},
+	{
+		"summary.json/config/input...",
+		"with --add it names what is new, and with --common the other run reads copies of the files",
+	},
 	{"summary.json/config/add", "only a state knows the files that --input does not name"},
 	{"summary.json/counts/candidates", "pairs of two unchanged documents are not compared again"},
 }
 
-// rebuiltRun are the further exceptions of an incremental run and a run with another state that reads all files again. Both tell what has changed.
+// rebuiltRun are the further exceptions of an incremental run and a run with another state that reads all files again.
+// Both tell what has changed.
 var rebuiltRun = []exception{
 	{"summary.json/config/state", "each has a state of its own"},
 	{"summary.json/config/rebuild", "it is the difference between the two"},
@@ -64,7 +68,8 @@ var rebuiltRun = []exception{
 	{"summary.json/state/suspects/*/seen", "it is the time of a run"},
 }
 
-// sameResults fails unless two folders hold the same results, byte for byte, and the same summary, but for the exceptions.
+// sameResults fails unless two folders hold the same results, byte for byte, and the same summary, but for the
+// exceptions.
 func sameResults(t testing.TB, what, got, want string, except ...exception) {
 	t.Helper()
 	all := differences(t, got, want, except...)
@@ -116,7 +121,8 @@ func (e exception) has(at string) bool {
 	return is
 }
 
-// leaves returns the content of each file below a folder. Of the summary and of the manifest it returns each value by its path.
+// leaves returns the content of each file below a folder. Of the summary and of the manifest it returns each value by
+// its path.
 func leaves(t testing.TB, folder string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -136,8 +142,8 @@ func leaves(t testing.TB, folder string) map[string]string {
 	return all
 }
 
-// addLeaves adds what is in a value of JSON. Elements of a list are called by their numbers, or by the kinds or names that they have, so that
-// exceptions can name them.
+// addLeaves adds what is in a value of JSON. Elements of a list are called by their numbers, or by the kinds or names
+// that they have, so that exceptions can name them.
 func addLeaves(all map[string]string, at string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -199,10 +205,19 @@ func TestSameResults(t *testing.T) {
 	}
 	for _, c := range []struct{ file, old, new, want, except string }{
 		{"summary.json", `"clusters": `, `"clusters": 9`, "summary.json/counts/clusters", "summary.json/counts..."},
-		{"summary.json", `"clusters": `, `"novel": 9, "clusters": `, "summary.json/counts/novel", "summary.json/*/novel"},
-		{"summary.json", `"warnings": [`, `"warnings": [{"kind": "novel"},`, "summary.json/warnings/novel", "summary.json/warnings/novel..."},
+		{
+			"summary.json", `"clusters": `, `"novel": 9, "clusters": `, "summary.json/counts/novel",
+			"summary.json/*/novel",
+		},
+		{
+			"summary.json", `"warnings": [`, `"warnings": [{"kind": "novel"},`, "summary.json/warnings/novel",
+			"summary.json/warnings/novel...",
+		},
 		{"summary.json", `"warnings": [`, `"more": {}, "warnings": [`, "summary.json/more", "summary.json/more"},
-		{"manifest.json", `"rows": `, `"rows": 1`, "manifest.json/files/clusters-00000-of-00001.jsonl/rows", "manifest.json/files..."},
+		{
+			"manifest.json", `"rows": `, `"rows": 1`, "manifest.json/files/clusters-00000-of-00001.jsonl/rows",
+			"manifest.json/files...",
+		},
 		{"clusters-00000-of-00001.jsonl", `"id":"`, `"id":"x`, "clusters-00000-of-00001.jsonl", "clusters-*"},
 		{"unique-00000-of-00002.jsonl", "", "", "unique-00000-of-00002.jsonl", "unique-*"},
 	} {
@@ -225,7 +240,8 @@ func TestSameResults(t *testing.T) {
 	if err := os.Remove(filepath.Join(again.Output, "_SUCCESS")); err != nil {
 		t.Fatal(err)
 	}
-	if all := differences(t, again.Output, config.Output); len(all) != 1 || !strings.HasPrefix(all[0], "_SUCCESS: got none") {
+	if all := differences(t, again.Output, config.Output); len(all) != 1 ||
+		!strings.HasPrefix(all[0], "_SUCCESS: got none") {
 		t.Errorf("without a file: %q", all)
 	}
 }

@@ -32,7 +32,9 @@ const mostOpenSuspects = 1000
 // openSuspects returns the suspects among all alerts of a state. A campaign stands for its sites.
 func openSuspects(all []state.Alert) (open []finished.OpenSuspect) {
 	all = slices.DeleteFunc(slices.Clone(all), func(a state.Alert) bool { return a.Pages == 0 || a.Campaign != 0 })
-	slices.SortStableFunc(all, func(a, b state.Alert) int { return cmp.Compare(a.First.Generation, b.First.Generation) })
+	slices.SortStableFunc(all, func(a, b state.Alert) int {
+		return cmp.Compare(a.First.Generation, b.First.Generation)
+	})
 	for _, a := range all[:min(len(all), mostOpenSuspects)] {
 		suspect := finished.OpenSuspect{ID: a.Lineage(), Site: a.Site, Generation: a.First.Generation}
 		if a.First.Seconds != 0 {
@@ -56,7 +58,9 @@ func openState(config *job.Config) (*scheduled, error) {
 	host, _ := os.Hostname()
 	opened, err := state.Open(config.State, fmt.Sprintf("process %d on %s", os.Getpid(), host))
 	if held, is := errors.AsType[*storage.HeldError](err); is {
-		return nil, failure.New(failure.Storage, setting.Errorf("{state} %s: another run is at work with it (%s): wait for it, or name another folder", config.State, held.Holder))
+		return nil, failure.New(failure.Storage,
+			setting.Errorf("{state} %s: another run is at work with it (%s): wait for it, or name another folder",
+				config.State, held.Holder))
 	}
 	if err != nil {
 		return nil, failure.New(failure.Storage, setting.Errorf("{state} %s cannot be used: %w", config.State, err))
@@ -95,8 +99,9 @@ func (s *scheduled) keepSeed(config *job.Config) error {
 	return nil
 }
 
-// earlier returns what the state knows of the files. Another version of the program may find other formats, and so does another format
-// that the user names. Whether the files have the fields of the configuration is known, since other fields need other segments.
+// earlier returns what the state knows of the files. Another version of the program may find other formats, and so does
+// another format that the user names. Whether the files have the fields of the configuration is known, since other
+// fields need other segments.
 func (r *run) earlier() (e listing.Earlier) {
 	s, last := r.state, job.Config{}
 	if s == nil {
@@ -105,7 +110,8 @@ func (r *run) earlier() (e listing.Earlier) {
 	if r.Config.Add {
 		e.Corpus, e.Order = s.Corpus(), s.Last.Order
 	}
-	if r.Config.Rebuild || s.Last.Program != build.Version() || json.Unmarshal(s.Last.Config, &last) != nil || last.Format != r.Config.Format {
+	if r.Config.Rebuild || s.Last.Program != build.Version() || json.Unmarshal(s.Last.Config, &last) != nil ||
+		last.Format != r.Config.Format {
 		return e
 	}
 	e.Known, e.Annotatable = s.Known(), slices.Contains(last.Outputs(), output.Annotated)
@@ -126,7 +132,10 @@ func (r *run) assign(splitBytes int64) error {
 	if s.Last.Number > 0 && !r.Config.Rebuild && s.sketches != s.Last.Sketches {
 		return failure.New(failure.Usage, r.otherSettings())
 	}
-	reading := state.Reading{RanksNames: r.ranking != "" && r.Config.SourceField == "", Memory: r.Config.DocumentBytes()}
+	reading := state.Reading{
+		RanksNames: r.ranking != "" && r.Config.SourceField == "",
+		Memory:     r.Config.DocumentBytes(),
+	}
 	cut := func() {
 		r.inputs.Splits, r.inputs.Segments, s.difference = s.Assign(r.inputs.Files, splitBytes, reading)
 	}
@@ -135,8 +144,11 @@ func (r *run) assign(splitBytes int64) error {
 		r.inputs.Past = s.Past(r.inputs)
 	}
 	if known := len(s.Last.Files); s.difference.Removed*10 > known && !r.Config.AllowRemoval {
-		return failure.New(failure.Input, setting.Errorf("%d of the %d files that the {state} knows are not in the {input} or {reference} any more: if that is right, allow it with {allow_removal}; with {add} the {input} need only name what is new",
-			s.difference.Removed, known))
+		return failure.New(failure.Input,
+			setting.Errorf(
+				"%d of the %d files that the {state} knows are not in the {input} or {reference} any more: "+
+					"if that is right, allow it with {allow_removal}; with {add} the {input} need only name what is new",
+				s.difference.Removed, known))
 	}
 	switch {
 	case r.Config.Rebuild:
@@ -145,13 +157,18 @@ func (r *run) assign(splitBytes int64) error {
 		cut()
 		s.difference = difference // that all files are read again changes none
 	case s.difference.Reordered:
-		return failure.New(failure.Usage, setting.Errorf("{state} %s was made with the files in another order, which decides between copies: name {input} and {reference} in the order of the last run (%s), name another folder, or have all files read again with {rebuild}",
-			r.Config.State, strings.Join(s.Last.Order, ", ")))
+		return failure.New(failure.Usage,
+			setting.Errorf(
+				"{state} %s was made with the files in another order, which decides between copies: "+
+					"name {input} and {reference} in the order of the last run (%s), name another folder, "+
+					"or have all files read again with {rebuild}",
+				r.Config.State, strings.Join(s.Last.Order, ", ")))
 	}
 	return nil
 }
 
-// documentsOf returns about how many documents the inputs have, by the documents and the bytes of the last run, 0 if there was none.
+// documentsOf returns about how many documents the inputs have, by the documents and the bytes of the last run, 0 if
+// there was none.
 func (s *scheduled) documentsOf(in *documents.Inputs) int64 {
 	before := int64(0)
 	for i := range s.Last.Files {
@@ -174,7 +191,9 @@ func (r *run) otherSettings() error {
 	if names := r.Config.Differing(&last); len(names) > 0 {
 		what = fmt.Sprintf("other settings (%v)", names)
 	}
-	return setting.Errorf("{state} %s was made with %s, so its sketches cannot be compared with new ones: use the settings of the last run, name another folder, or have all files read again with {rebuild}",
+	return setting.Errorf(
+		"{state} %s was made with %s, so its sketches cannot be compared with new ones: "+
+			"use the settings of the last run, name another folder, or have all files read again with {rebuild}",
 		r.Config.State, what)
 }
 
@@ -189,9 +208,9 @@ func (r *run) plan() incremental.Plan {
 	})
 }
 
-// oversizedPairs returns at least how many pairs the oversized key groups of the corpus have, given the outcome of this run: a run that leaves documents out
-// adds the pairs with new documents to what was there. Of SimHash distances, it is the largest number of pairs within the distance that one key
-// may have.
+// oversizedPairs returns at least how many pairs the oversized key groups of the corpus have, given the outcome of this
+// run: a run that leaves documents out adds the pairs with new documents to what was there. Of SimHash distances, it is
+// the largest number of pairs within the distance that one key may have.
 func (r *run) oversizedPairs(result *write.Result) int64 {
 	now, added := result.OversizedPairs, result.NewOversizedPairs
 	if r.Config.Scorer().IsDistance {
@@ -205,8 +224,9 @@ func (r *run) oversizedPairs(result *write.Result) int64 {
 
 func (r *run) hasPruned() bool { return r.job != nil && r.job.Parameters.Pruned }
 
-// executeAll runs the graph of the job, which once does. If dense groups turn up in a run that leaves documents out, what is compared in them depends
-// on all documents. So the job then begins from scratch and compares all, as a run over everything does.
+// executeAll runs the graph of the job, which once does. If dense groups turn up in a run that leaves documents out,
+// what is compared in them depends on all documents. So the job then begins from scratch and compares all, as a run
+// over everything does.
 func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Results, error) {
 	found, err := once()
 	if err != nil || !r.hasPruned() || incremental.KeepsPassages(&r.Config) {

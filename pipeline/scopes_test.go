@@ -59,9 +59,15 @@ func TestAcrossFollows(t *testing.T) {
 		change func(*job.Config)
 	}{
 		{"sketches", func(c *job.Config) { c.Keys, c.Verify = methods.MinHash, methods.VerifySketch }},
-		{"no verification", func(c *job.Config) { c.Keys, c.Verify, c.Audit = methods.MinHash, methods.VerifyNone, "off" }},
-		{"simhash in scopes", func(c *job.Config) { c.Keys, c.Hamming, c.Threshold, c.Within = methods.SimHash, 9, 0.8, "lang" }},
-		{"simhash, then sets", func(c *job.Config) { c.Keys, c.Hamming, c.Score, c.Audit = methods.SimHash, 9, methods.Jaccard, "off" }},
+		{"no verification", func(c *job.Config) {
+			c.Keys, c.Verify, c.Audit = methods.MinHash, methods.VerifyNone, "off"
+		}},
+		{"simhash in scopes", func(c *job.Config) {
+			c.Keys, c.Hamming, c.Threshold, c.Within = methods.SimHash, 9, 0.8, "lang"
+		}},
+		{"simhash, then sets", func(c *job.Config) {
+			c.Keys, c.Hamming, c.Score, c.Audit = methods.SimHash, 9, methods.Jaccard, "off"
+		}},
 		{"same words", func(c *job.Config) { c.Keys, c.Threshold = methods.SameWords, 0.8 }},
 		{"passages", func(c *job.Config) {
 			c.Keys, c.Similarity, c.Emit = methods.Auto, methods.Containment, []string{output.Pairs}
@@ -93,14 +99,16 @@ func TestAcrossFollows(t *testing.T) {
 				return
 			}
 			clusters, root := readRows[clusterRow](t, config.Output, output.Clusters), tr.components(edges)
-			checkKeepLaw(t, tr, f.first, readPairs(t, &config), clusters, readRows[removedRow](t, config.Output, output.Removed))
+			checkKeepLaw(t, tr, f.first, readPairs(t, &config), clusters,
+				readRows[removedRow](t, config.Output, output.Removed))
 			for _, row := range clusters {
 				if first := tr.documents[root[f.number[row.Ref]]].name; row.Cluster != first {
 					t.Errorf("%s is in the cluster of %s, want %s", row.ID, row.Cluster, first)
 				}
 			}
 			for _, e := range edges {
-				if clustered := summary.Counts.Clustered; clustered != int64(len(clusters)) || root[e[0]] != root[e[1]] {
+				if clustered := summary.Counts.Clustered; clustered != int64(len(clusters)) ||
+					root[e[0]] != root[e[1]] {
 					t.Fatalf("%d documents are clustered, of %v", clustered, e)
 				}
 			}
@@ -173,7 +181,8 @@ func only(scope string, files []file) []file {
 func checkAudit(t *testing.T, config job.Config, summary Summary, tr *truth) {
 	t.Helper()
 	want, pairs := clusterRecall(tr, readRows[clusterRow](t, config.Output, output.Clusters), config.Threshold)
-	if audit := summary.Audit; audit == nil || math.Abs(audit.Recall-want) > 1e-12 || audit.Pairs != 2*pairs || want < .999 {
+	if audit := summary.Audit; audit == nil || math.Abs(audit.Recall-want) > 1e-12 || audit.Pairs != 2*pairs ||
+		want < .999 {
 		t.Errorf("audit %+v, the recall is %g of %d pairs", audit, want, pairs)
 	}
 }
@@ -217,8 +226,8 @@ func withinPartsOf(t *testing.T, config job.Config) withinParts {
 	return p
 }
 
-// TestWithinIsTheUnion: the results of a job are the results of one job for each value, put together, whatever the method. TestLaws has
-// the methods that brute force can follow.
+// TestWithinIsTheUnion: the results of a job are the results of one job for each value, put together, whatever the
+// method. TestLaws has the methods that brute force can follow.
 func TestWithinIsTheUnion(t *testing.T) {
 	t.Parallel()
 	lines := scoped(slices.Concat(synthetic(44), equalTexts(45)), 46)
@@ -230,7 +239,9 @@ func TestWithinIsTheUnion(t *testing.T) {
 	}{
 		{"sketches", func(c *job.Config) { c.Keys, c.Verify = methods.MinHash, methods.VerifySketch }},
 		{"simhash", func(c *job.Config) { c.Keys, c.Hamming, c.Threshold = methods.SimHash, 9, 0.8 }},
-		{"simhash, then sets", func(c *job.Config) { c.Keys, c.Hamming, c.Score, c.Audit = methods.SimHash, 9, methods.Jaccard, "off" }},
+		{"simhash, then sets", func(c *job.Config) {
+			c.Keys, c.Hamming, c.Score, c.Audit = methods.SimHash, 9, methods.Jaccard, "off"
+		}},
 		{"passages", func(c *job.Config) {
 			c.Keys, c.Similarity, c.Emit = methods.Auto, methods.Containment, []string{output.Pairs}
 			c.Keep = preference.First
@@ -281,7 +292,8 @@ func TestAcrossNames(t *testing.T) {
 		t.Run(string(keys), func(t *testing.T) {
 			h := newHistory(t, 1, false)
 			h.config = byKeys(testConfig(t), keys)
-			h.config.Across, h.config.Emit = "lang", []string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed}
+			h.config.Across = "lang"
+			h.config.Emit = []string{output.Clusters, output.Pairs, output.Unique, output.Annotated, output.Removed}
 			h.config.State, h.config.Overwrite, h.rebuilt = filepath.Join(t.TempDir(), "state"), true, ""
 			in := filepath.Join(h.root, h.folders[0])
 			if err := os.RemoveAll(in); err != nil {

@@ -37,8 +37,8 @@ type settings struct {
 type Checked struct {
 	// Bytes is about how many bytes of text the inputs have. It is 0 if one of them is the standard input.
 	Bytes int64
-	// Plan says what the run would take from its state, and Files how the inputs differ from the last run. Both are zero
-	// without a state.
+	// Plan says what the run would take from its state, and Files how the inputs differ from the last run. Both are
+	// zero without a state.
 	Plan  incremental.Plan
 	Files state.Difference
 }

@@ -109,7 +109,8 @@ func TestDenseGroups(t *testing.T) {
 			dense := innerJob{splitBytes: 1 << 30, shards: 1, placeBytes: 1 << 30, bounds: denseBounds, lanes: 1}
 			want, result := runInner(t, config, dense)
 			if result.Skipped.Pairs == 0 || result.Skipped.Groups == 0 {
-				t.Errorf("%d pairs in %d groups were skipped, more is true", result.Skipped.Pairs, result.Skipped.Groups)
+				t.Errorf("%d pairs in %d groups were skipped, more is true", result.Skipped.Pairs,
+					result.Skipped.Groups)
 			}
 			all, unbounded := runInner(t, config, wholeJob)
 			if unbounded.Skipped != (findings.Skipped{}) {
@@ -125,10 +126,13 @@ func TestDenseGroups(t *testing.T) {
 				}
 			}
 			// A few comparisons for each document still hold most similar documents together.
-			if result.Counts.Clustered > unbounded.Counts.Clustered || 50*result.Counts.Clustered < 49*unbounded.Counts.Clustered {
-				t.Errorf("%d documents in clusters, without the bound %d", result.Counts.Clustered, unbounded.Counts.Clustered)
+			if result.Counts.Clustered > unbounded.Counts.Clustered ||
+				50*result.Counts.Clustered < 49*unbounded.Counts.Clustered {
+				t.Errorf("%d documents in clusters, without the bound %d", result.Counts.Clustered,
+					unbounded.Counts.Clustered)
 			}
-			if e := result.Skipped.Example; e == nil || e.Documents < 30 || e.First == e.Second || !strings.Contains(e.First, ".json:") || e.Second == "" {
+			if e := result.Skipped.Example; e == nil || e.Documents < 30 || e.First == e.Second ||
+				!strings.Contains(e.First, ".json:") || e.Second == "" {
 				t.Errorf("example %+v", e)
 			}
 			for _, inner := range []innerJob{

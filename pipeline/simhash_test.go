@@ -54,7 +54,9 @@ func simhashPairs(t testing.TB, tr *truth, sketches []sketchRow, distance int) m
 		if fingerprints[i] = fingerprintOf(t, row.SimHash); row.Shingles == 0 {
 			continue
 		}
-		first[i] = slices.IndexFunc(fingerprints[:i+1], func(other []uint64) bool { return slices.Equal(other, fingerprints[i]) })
+		first[i] = slices.IndexFunc(fingerprints[:i+1], func(other []uint64) bool {
+			return slices.Equal(other, fingerprints[i])
+		})
 		for j := range i { // an empty text may have a fingerprint of zeros
 			if first[i] == j && sketches[j].Shingles == 0 {
 				first[i] = i
@@ -63,7 +65,8 @@ func simhashPairs(t testing.TB, tr *truth, sketches []sketchRow, distance int) m
 	}
 	want := map[string]bool{}
 	edges := classes{first, tr.references}.edges(func(i, j int) bool {
-		return sketches[i].Shingles > 0 && sketches[j].Shingles > 0 && hammingDistance(fingerprints[i], fingerprints[j]) <= distance
+		return sketches[i].Shingles > 0 && sketches[j].Shingles > 0 &&
+			hammingDistance(fingerprints[i], fingerprints[j]) <= distance
 	})
 	for _, e := range edges {
 		d := 0
@@ -91,10 +94,12 @@ func TestSimHashHotGroups(t *testing.T) {
 	inner.bounds = groups.Bounds{Group: 1}
 	_, got := runInner(t, config, inner)
 	if got.Counts.Pairs >= want.Counts.Pairs || got.Skipped.Pairs == 0 {
-		t.Fatalf("%d of %d pairs are listed, skipped %+v: a corpus without large groups", got.Counts.Pairs, want.Counts.Pairs, got.Skipped)
+		t.Fatalf("%d of %d pairs are listed, skipped %+v: a corpus without large groups", got.Counts.Pairs,
+			want.Counts.Pairs, got.Skipped)
 	}
 	if got.Counts.Clusters != want.Counts.Clusters || got.Counts.Clustered != want.Counts.Clustered {
-		t.Errorf("%d documents in %d clusters, want %d in %d", got.Counts.Clustered, got.Counts.Clusters, want.Counts.Clustered, want.Counts.Clusters)
+		t.Errorf("%d documents in %d clusters, want %d in %d", got.Counts.Clustered, got.Counts.Clusters,
+			want.Counts.Clustered, want.Counts.Clusters)
 	}
 }
 
@@ -112,7 +117,9 @@ func TestSimHashOfWeightedTexts(t *testing.T) {
 	var lines strings.Builder
 	for i := range 200 {
 		one, other := words(), words()
-		fmt.Fprintf(&lines, "{\"id\":\"%03da\",\"title\":%q,\"text\":%q}\n{\"id\":\"%03db\",\"title\":%q,\"text\":%q}\n", i, one, other, i, other, one)
+		fmt.Fprintf(&lines,
+			"{\"id\":\"%03da\",\"title\":%q,\"text\":%q}\n{\"id\":\"%03db\",\"title\":%q,\"text\":%q}\n", i, one,
+			other, i, other, one)
 	}
 	config := testConfig(t, put(t, filepath.Join(t.TempDir(), "weighted.jsonl"), []byte(lines.String()), plain))
 	config = byKeys(config, methods.SimHash)
@@ -156,7 +163,8 @@ func checkFingerprints(t *testing.T, s *scene, config job.Config, summary Summar
 	near := 0
 	for _, row := range readRows[pairRow](t, config.Output, output.Pairs) {
 		key := fmt.Sprint(row.A, "|", row.B, "|", row.Hamming)
-		if !want[key] || row.Identical != (row.Hamming == 0) || !row.Exact || row.Cosine != output.Cosine(row.Hamming, config.Bits) {
+		if !want[key] || row.Identical != (row.Hamming == 0) || !row.Exact ||
+			row.Cosine != output.Cosine(row.Hamming, config.Bits) {
 			t.Errorf("%+v is not a pair", row)
 		}
 		delete(want, key)
@@ -176,8 +184,8 @@ func checkFingerprints(t *testing.T, s *scene, config job.Config, summary Summar
 	checkUnique(t, config, s.files)
 }
 
-// checkCandidates: with the Jaccard score the pairs are the pairs of exact keys whose fingerprints are within the distance. The
-// audit counts the others.
+// checkCandidates: with the Jaccard score the pairs are the pairs of exact keys whose fingerprints are within the
+// distance. The audit counts the others.
 func checkCandidates(t *testing.T, s *scene, config job.Config, summary Summary) {
 	t.Helper()
 	tr := s.truth(config)
@@ -207,8 +215,8 @@ func checkCandidates(t *testing.T, s *scene, config job.Config, summary Summary)
 	}
 }
 
-// checkEqualFingerprints: all that is true by fingerprints follows from the rows, and no document of the input stays that is like
-// one of the reference.
+// checkEqualFingerprints: all that is true by fingerprints follows from the rows, and no document of the input stays
+// that is like one of the reference.
 func checkEqualFingerprints(t *testing.T, s *scene, config job.Config, summary Summary) {
 	t.Helper()
 	tr, sketches := s.truth(config), s.fingerprints(t, config)
@@ -220,7 +228,8 @@ func checkEqualFingerprints(t *testing.T, s *scene, config job.Config, summary S
 		case config.Score == methods.Jaccard && tr.similarity(i, j) < config.Threshold:
 			return false
 		}
-		return hammingDistance(fingerprintOf(t, sketches[i].SimHash), fingerprintOf(t, sketches[j].SimHash)) <= config.Hamming
+		return hammingDistance(fingerprintOf(t, sketches[i].SimHash), fingerprintOf(t, sketches[j].SimHash)) <=
+			config.Hamming
 	}
 	checkFollows(t, tr, rows, isTrue)
 	checkUnique(t, config, s.files)
@@ -242,7 +251,8 @@ func checkEqualFingerprints(t *testing.T, s *scene, config job.Config, summary S
 			t.Errorf("%s goes: %v, like the reference: %v", ref, removed[ref], likeReference)
 		}
 	}
-	if n := summary.Counts; n.Removed != gone || n.RemovedForReference != forReference || n.Kept+gone != n.Documents || n.Pairs != int64(len(rows)) {
+	if n := summary.Counts; n.Removed != gone || n.RemovedForReference != forReference || n.Kept+gone != n.Documents ||
+		n.Pairs != int64(len(rows)) {
 		t.Errorf("counts %+v; %d go, %d of them for the reference, %d rows", n, gone, forReference, len(rows))
 	}
 }
@@ -256,7 +266,10 @@ func TestSketches(t *testing.T) {
 	config := byKeys(testConfig(t, putCorpus(t, plain, files...)), methods.MinHash)
 	config.Reference = []string{putCorpus(t, plain, file{"reference.jsonl", synthetic(72)})}
 	config.Emit, config.Bits = []string{output.Clusters, output.Sketches}, 192
-	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3, Tokens: sketch.ScriptTokens}, SimHashBits: 192})
+	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{
+		Measure:     sketch.Measure{Shingle: 3, Tokens: sketch.ScriptTokens},
+		SimHashBits: 192,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

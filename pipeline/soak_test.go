@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// TestRepeatedRuns runs jobs one after the other in one process, and runs of a scheduled one. After the first ones neither goroutines
-// nor open files nor memory nor the state grow, and nothing is left in the system's temporary folder. SOAK asks for more jobs; half as many are runs.
+// TestRepeatedRuns runs jobs one after the other in one process, and runs of a scheduled one. After the first ones
+// neither goroutines nor open files nor memory nor the state grow, and nothing is left in the system's temporary
+// folder. SOAK asks for more jobs; half as many are runs.
 func TestRepeatedRuns(t *testing.T) {
 	if !inChild(t) {
 		return
@@ -49,8 +50,9 @@ func TestRepeatedRuns(t *testing.T) {
 	}
 }
 
-// soak does something a number of times. It compares what the process holds, and what is in the folder that the work names, after
-// a third of these, ten at most, and at the end. What is in the folder may double: a state waits some runs before it tidies up.
+// soak does something a number of times. It compares what the process holds, and what is in the folder that the work
+// names, after a third of these, ten at most, and at the end. What is in the folder may double: a state waits some runs
+// before it tidies up.
 func soak(t *testing.T, times int, do func(t *testing.T, i int) (folder string)) {
 	t.Helper()
 	var goroutines, files, size int
@@ -67,7 +69,8 @@ func soak(t *testing.T, times int, do func(t *testing.T, i int) (folder string))
 		}
 		if g, f := held(t, goroutines, files); g > goroutines || f > files {
 			all := make([]byte, 1<<20)
-			t.Errorf("%d goroutines and %d open files, want at most %d and %d:\n%s", g, f, goroutines, files, all[:runtime.Stack(all, true)])
+			t.Errorf("%d goroutines and %d open files, want at most %d and %d:\n%s", g, f, goroutines, files,
+				all[:runtime.Stack(all, true)])
 		}
 		if now, most := heapInUse(), heap+heap/4+1<<20; now > most {
 			t.Errorf("%d bytes of memory, want at most %d", now, most)

@@ -74,18 +74,22 @@ func (tr *truth) sourceRows(config job.Config, removed map[string]bool) []source
 		for pair, documents := range in {
 			if pair[0] == own {
 				row.In = append(row.In, sources.Share{
-					Source: strings.TrimPrefix(pair[1], "reference "), Reference: strings.HasPrefix(pair[1], "reference "), Documents: documents,
+					Source:    strings.TrimPrefix(pair[1], "reference "),
+					Reference: strings.HasPrefix(pair[1], "reference "),
+					Documents: documents,
 				})
 			}
 		}
 		slices.SortFunc(row.In, func(a, b sources.Share) int {
-			return cmp.Or(cmp.Compare(b.Documents, a.Documents), strings.Compare(a.Source, b.Source), referenceFirst(a.Reference, b.Reference))
+			return cmp.Or(cmp.Compare(b.Documents, a.Documents), strings.Compare(a.Source, b.Source),
+				referenceFirst(a.Reference, b.Reference))
 		})
 		row.Source = strings.TrimPrefix(own, "reference ")
 		table = append(table, *row)
 	}
 	slices.SortFunc(table, func(a, b sources.Row) int {
-		return cmp.Or(cmp.Compare(b.Documents, a.Documents), strings.Compare(a.Source, b.Source), referenceFirst(a.Reference, b.Reference))
+		return cmp.Or(cmp.Compare(b.Documents, a.Documents), strings.Compare(a.Source, b.Source),
+			referenceFirst(a.Reference, b.Reference))
 	})
 	return table
 }
@@ -142,8 +146,8 @@ func shownSource(value string) string {
 	return value
 }
 
-// fromSources returns documents of many sources, in the field site. A few of them have many documents each; many have one
-// or two. Some documents lack the field.
+// fromSources returns documents of many sources, in the field site. A few of them have many documents each; many have
+// one or two. Some documents lack the field.
 func fromSources(lines []line, many int, seed uint64) []line {
 	random := newWriter(seed)
 	lines = slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.kind == rejectLine })
@@ -166,8 +170,8 @@ func fromSources(lines []line, many int, seed uint64) []line {
 	})
 }
 
-// TestSourceFieldChangesNothingElse: the rows of a job are the same with and without the field, and so is the hash of its
-// configuration. With passages the table counts documents that share one.
+// TestSourceFieldChangesNothingElse: the rows of a job are the same with and without the field, and so is the hash of
+// its configuration. With passages the table counts documents that share one.
 func TestSourceFieldChangesNothingElse(t *testing.T) {
 	input := putCorpus(t, plain, cut(fromSources(oddities(78), 20, 79), 4)...)
 	for _, similarity := range []methods.Similarity{methods.Resemblance, methods.Containment} {
@@ -181,14 +185,16 @@ func TestSourceFieldChangesNothingElse(t *testing.T) {
 		summary := runJob(t, config)
 		sameText(t, string(similarity), string(readOutput(t, config.Output, output.Pairs)), want)
 		if !reflect.DeepEqual(summary.Counts, plain.Counts) || summary.ConfigHash != plain.ConfigHash {
-			t.Errorf("%s: counts %+v and hash %s, want %+v and %s", similarity, summary.Counts, summary.ConfigHash, plain.Counts, plain.ConfigHash)
+			t.Errorf("%s: counts %+v and hash %s, want %+v and %s", similarity, summary.Counts, summary.ConfigHash,
+				plain.Counts, plain.ConfigHash)
 		}
 		documents, elsewhere := int64(0), int64(0)
 		for _, row := range summary.Sources {
 			documents, elsewhere = documents+row.Documents, elsewhere+row.Elsewhere
 		}
 		if documents != summary.Counts.Documents || elsewhere == 0 {
-			t.Errorf("%s: sources of %d documents, %d of them elsewhere: %+v", similarity, documents, elsewhere, summary.Sources)
+			t.Errorf("%s: sources of %d documents, %d of them elsewhere: %+v", similarity, documents, elsewhere,
+				summary.Sources)
 		}
 	}
 }

@@ -75,8 +75,8 @@ func (p *faultyPlace) run(which int, failing int64, fault error) error {
 	return err
 }
 
-// results returns the files of the output folder without those that were not published, and without what differs from run to
-// run: the report and the changes.
+// results returns the files of the output folder without those that were not published, and without what differs from
+// run to run: the report and the changes.
 func (p *faultyPlace) results() map[string]string {
 	files := allFiles(p.t, p.folder+"/out")
 	maps.DeleteFunc(files, func(name, _ string) bool {
@@ -96,9 +96,10 @@ func (p *faultyPlace) isAs(which int) bool {
 	return len(got) == len(p.want[which])
 }
 
-// TestStorageFaults lets each operation of a job fail once. Afterwards the results are the earlier ones or the new ones, or they lack
-// their mark and the error says so. The error is of the kind that its exit code tells, and names the operation and the file. The
-// same job again gives the same bytes and leaves nothing. Some of the operations are tried; with FAULTS=all every one is.
+// TestStorageFaults lets each operation of a job fail once. Afterwards the results are the earlier ones or the new
+// ones, or they lack their mark and the error says so. The error is of the kind that its exit code tells, and names the
+// operation and the file. The same job again gives the same bytes and leaves nothing. Some of the operations are tried;
+// with FAULTS=all every one is.
 func TestStorageFaults(t *testing.T) {
 	failing(t)
 	for _, withState := range []bool{false, true} {

@@ -81,7 +81,8 @@ func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
 				s.Files.Order = append(s.Files.Order, quoting.Text(file.Name))
 			}
 			s.Files.Read++
-			if name := file.Charset; name != "" && !strings.HasPrefix(name, "utf-") && s.Config.Encoding == "" { // no mark tells it
+			// no mark tells it
+			if name := file.Charset; name != "" && !strings.HasPrefix(name, "utf-") && s.Config.Encoding == "" {
 				findings.Merge(&s.Counts.GuessedEncodings, map[string]int64{name: 1})
 				if s.Files.GuessedEncodings == nil {
 					s.Files.GuessedEncodings = map[string]string{}
@@ -93,8 +94,9 @@ func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
 	if isSorted {
 		s.Files.Order = nil
 	}
-	s.Counts.FilesRejected, s.Counts.FilesDamaged, s.Counts.PassedOver = int64(len(inputs.Unread)),
-		int64(len(damaged)), inputs.Passed.Counts
+	s.Counts.FilesRejected = int64(len(inputs.Unread))
+	s.Counts.FilesDamaged = int64(len(damaged))
+	s.Counts.PassedOver = inputs.Passed.Counts
 	s.Counts.Archives, s.Files.PassedOver = inputs.Archives(), inputs.Passed.Examples
 	for _, pattern := range slices.Concat(s.Config.Include, s.Config.Exclude) {
 		if !inputs.Passed.Matched[pattern] {
@@ -131,7 +133,11 @@ func (r *run) sideCopies() (copies []sideCopy) {
 	for _, side := range r.inputs.Sides {
 		for _, of := range output.Copies {
 			if slices.Contains(r.Config.Outputs(), of) && !taken[side.CopyName()] {
-				file := output.File{Name: output.TreeName(of, side.CopyName()), Output: of, Input: quoting.Text(side.Path)}
+				file := output.File{
+					Name:   output.TreeName(of, side.CopyName()),
+					Output: of,
+					Input:  quoting.Text(side.Path),
+				}
 				copies = append(copies, sideCopy{side.Path, file})
 			}
 		}

@@ -15,8 +15,8 @@ type line struct {
 	id     string // "" for none
 	text   string
 	length int // length of the text in bytes
-	// turn is smaller for documents that are preferred. Only documents of one scope are compared, and no documents of one
-	// side, unless it is empty.
+	// turn is smaller for documents that are preferred. Only documents of one scope are compared, and no documents of
+	// one side, unless it is empty.
 	turn        float64
 	scope, side string
 	source      string // as tables of sources show it
@@ -176,9 +176,11 @@ func oddities(seed uint64) []line {
 	w.lines = synthetic(seed)
 	w.made = len(w.lines)
 	for _, text := range []string{
-		"one", "One", "one.", "two", "one two", "One, two!", "two one", "one two three", "ONE TWO THREE", "one two three four",
+		"one", "One", "one.", "two", "one two", "One, two!", "two one", "one two three", "ONE TWO THREE",
+		"one two three four",
 		"", "", " ", "\t", "...", "...", "… ?!", "\u0301\u0301", "\u0301\u0301",
-		"caf\u00e9 cr\u00e8me br\u00fbl\u00e9e", "CAF\u00c9 CR\u00c8ME BR\u00dbL\u00c9E", "e\u0301tude in three parts", "E\u0301TUDE in three parts",
+		"caf\u00e9 cr\u00e8me br\u00fbl\u00e9e", "CAF\u00c9 CR\u00c8ME BR\u00dbL\u00c9E", "e\u0301tude in three parts",
+		"E\u0301TUDE in three parts",
 	} {
 		w.add(text)
 	}
@@ -213,7 +215,11 @@ func (w *writer) han() {
 // anonymous adds families in which some documents share an id or have none.
 func (w *writer) anonymous() {
 	for _, ids := range [][]string{
-		{"twice", "twice", "once"}, {"", "", "lone"}, {"twice", "", "spare"}, {"", "thrice", "thrice", "thrice"}, {"twin", "", ""},
+		{"twice", "twice", "once"},
+		{"", "", "lone"},
+		{"twice", "", "spare"},
+		{"", "thrice", "thrice", "thrice"},
+		{"twin", "", ""},
 	} {
 		words := w.text(50)
 		for _, id := range ids {
@@ -228,7 +234,8 @@ func (w *writer) anonymous() {
 	w.addRaw(`{"id":18,"text":"`+text+` and more"}`, "18", text+" and more")
 	w.addRaw(`{"id":null,"text":"`+text+` less"}`, "", text+" less")
 	w.addRaw(`{"id":"","text":"`+text+` still"}`, "", text+" still")
-	w.addRaw(`  {"id" : "sp\u0061ced \"\u4e2d\"", "test":"`+text+`", "text":"`+text+` twice"}  `, "spaced \"中\"", text+" twice")
+	w.addRaw(`  {"id" : "sp\u0061ced \"\u4e2d\"", "test":"`+text+`", "text":"`+text+` twice"}  `, "spaced \"中\"",
+		text+" twice")
 }
 
 // rejects adds blank lines and records that are no documents.
@@ -237,7 +244,8 @@ func (w *writer) rejects() {
 		w.lines = append(w.lines, line{raw: raw, kind: blankLine})
 	}
 	for _, raw := range []string{
-		`{"id":"r1"}`, `{"id":"r2","text":7}`, `{"id":"r3","text":null}`, `{"id":{},"text":"words"}`, `{"id":"r5","text":"cut`,
+		`{"id":"r1"}`, `{"id":"r2","text":7}`, `{"id":"r3","text":null}`, `{"id":{},"text":"words"}`,
+		`{"id":"r5","text":"cut`,
 		`[1,2]`, `"text"`, `not json at all`, `{"id":"r9","Text":"wrong case"}`, `{"id":true,"text":"words"}`,
 	} {
 		w.lines = append(w.lines, line{raw: raw, kind: rejectLine})

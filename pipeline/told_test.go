@@ -17,7 +17,9 @@ func TestTold(t *testing.T) {
 	run := func(t *testing.T, files map[string]string, encoding string) Summary {
 		folder := t.TempDir()
 		config := job.Default()
-		config.Input, config.Output, config.Encoding = []string{filepath.Join(folder, "in")}, filepath.Join(folder, "out"), encoding
+		config.Input = []string{filepath.Join(folder, "in")}
+		config.Output = filepath.Join(folder, "out")
+		config.Encoding = encoding
 		for name, content := range files {
 			put(t, filepath.Join(folder, "in", name), []byte(content), plain)
 		}
@@ -30,7 +32,11 @@ func TestTold(t *testing.T) {
 	t.Run("a guessed encoding", func(t *testing.T) {
 		const latin = "id,text\n1,Le caf\xe9 est tr\xe8s bon \xe0 Paris\n"
 		tables := map[string]string{
-			"a.csv": "id,text\n1,words of ASCII\n", "b.csv": latin, "c.csv": latin, "d.csv": "\ufeffid,text\n1,é\n", "e.csv": "id,text\n1,é\n",
+			"a.csv": "id,text\n1,words of ASCII\n",
+			"b.csv": latin,
+			"c.csv": latin,
+			"d.csv": "\ufeffid,text\n1,é\n",
+			"e.csv": "id,text\n1,é\n",
 			"f.csv": "\xff\xfei\x00d\x00,\x00t\x00e\x00x\x00t\x00\n\x001\x00,\x00a\x00\n\x00",
 		}
 		summary := run(t, tables, "")
@@ -45,9 +51,15 @@ func TestTold(t *testing.T) {
 		}
 	})
 	t.Run("pages without words", func(t *testing.T) {
-		pages := map[string]string{"a.html": "<html><img src=a.png></html>", "b.html": "<html><img src=b.png></html>", "c.html": "<html><p>words of a page</html>"}
+		pages := map[string]string{
+			"a.html": "<html><img src=a.png></html>",
+			"b.html": "<html><img src=b.png></html>",
+			"c.html": "<html><p>words of a page</html>",
+		}
 		summary := run(t, pages, "")
-		isTold := slices.ContainsFunc(summary.Warnings, func(w warnings.Warning) bool { return w.Kind == warnings.BlankTexts })
+		isTold := slices.ContainsFunc(summary.Warnings, func(w warnings.Warning) bool {
+			return w.Kind == warnings.BlankTexts
+		})
 		if summary.Counts.Removed != 1 || !isTold {
 			t.Errorf("%+v, %v", summary.Counts, summary.Warnings)
 		}

@@ -20,11 +20,13 @@ type trap struct {
 	lines []string
 	// references are documents of the reference.
 	references []string
-	// change is what the configuration has in addition to the usual settings, in JSON. STOP stands for a list of "the" and "of".
+	// change is what the configuration has in addition to the usual settings, in JSON. STOP stands for a list of "the"
+	// and "of".
 	change string
 	// keys are the methods that find the pairs, exact ones if there are none.
 	keys []methods.Name
-	// want are the pairs, a-b with spaces between them, and gone the removed documents and those they go for, if that matters.
+	// want are the pairs, a-b with spaces between them, and gone the removed documents and those they go for, if that
+	// matters.
 	want, gone string
 }
 
@@ -57,13 +59,19 @@ var measured = []string{
 
 // verses are short documents and long ones that are nearly equal.
 var (
-	verses      = []string{verse, verse + " of all", "And the evening, and the morning, were the first day.", count("w", 40), count("w", 40) + "more"}
+	verses = []string{
+		verse, verse + " of all", "And the evening, and the morning, were the first day.",
+		count("w", 40), count("w", 40) + "more",
+	}
 	ofSets      = []methods.Name{methods.Exact, methods.MinHash, methods.All}
-	quotingText = []string{count("a", 100) + passage + count("b", 50), count("c", 100) + "“" + passage + "” " + count("d", 50)}
+	quotingText = []string{
+		count("a", 100) + passage + count("b", 50),
+		count("c", 100) + "“" + passage + "” " + count("d", 50),
+	}
 )
 
-// traps are the cases that are easily got wrong. A document without shingles is not like every other one without. A document
-// shorter than a shingle is compared as a whole.
+// traps are the cases that are easily got wrong. A document without shingles is not like every other one without. A
+// document shorter than a shingle is compared as a whole.
 var traps = []trap{
 	{name: "one document", lines: []string{"one two three four"}},
 	{name: "four kinds of nothing", lines: []string{"", " ", "\n", "..."}},
@@ -74,40 +82,89 @@ var traps = []trap{
 	{name: "two words of three", lines: []string{"one two", "one two three", "one"}},
 	{name: "one word", lines: []string{"one", "two", "ONE.", "once"}, want: "0-2"},
 	{name: "one word and nothing", lines: []string{"one", "", "..."}},
-	{name: "Chinese: one character in forty", lines: []string{poem, otherPoem, strings.Replace(poem, "山", "海", 1)}, want: "0-2"},
-	{name: "Chinese: punctuation only", lines: []string{poem, strings.Replace(poem, "疑", "，疑", 1) + "。", otherPoem}, want: "0-1"},
+	{
+		name:  "Chinese: one character in forty",
+		lines: []string{poem, otherPoem, strings.Replace(poem, "山", "海", 1)},
+		want:  "0-2",
+	},
+	{
+		name:  "Chinese: punctuation only",
+		lines: []string{poem, strings.Replace(poem, "疑", "，疑", 1) + "。", otherPoem},
+		want:  "0-1",
+	},
 	{name: "Chinese: one character", lines: []string{"光", "月", "光。"}, want: "0-2"},
 	{name: "short ones count", lines: verses, change: `{"threshold":0.7}`, keys: ofSets, want: "0-1 0-2 3-4"},
-	{name: "equal short ones count", lines: verses, change: `{"threshold":0.7,"min_shingles":20}`, keys: ofSets, want: "0-2 3-4"},
+	{
+		name:   "equal short ones count",
+		lines:  verses,
+		change: `{"threshold":0.7,"min_shingles":20}`,
+		keys:   ofSets,
+		want:   "0-2 3-4",
+	},
 	{name: "as it is", lines: measured},
 	{name: "stop words removed", lines: measured, change: `{"stopwords":"STOP"}`, want: "a-b"},
 	{name: "punctuation removed", lines: measured, change: `{"normalize":"punctuation"}`, want: "a-c"},
 	{name: "both removed", lines: measured, change: `{"normalize":"punctuation","stopwords":"STOP"}`, want: "a-b a-c"},
-	{name: "stop words required", lines: measured, change: `{"stopwords":"STOP","stopwords_use":"require","threshold":0.3}`},
+	{
+		name:   "stop words required",
+		lines:  measured,
+		change: `{"stopwords":"STOP","stopwords_use":"require","threshold":0.3}`,
+	},
 	{name: "titles", lines: measured, change: `{"weight":{"title":2,"text":1},"threshold":0.2}`, want: "a-d"},
 	{name: "features", lines: measured, change: `{"features":"features"}`, want: "a-b"},
 	{name: "some features", lines: measured, change: `{"features":"features","threshold":0.25}`, want: "a-b a-c a-d"},
-	{name: "quotations are passages", lines: quotingText, change: `{"similarity":"containment","threshold":0.4,"excerpt":20}`, keys: []methods.Name{methods.Auto}, want: "0-1"},
 	{
-		name: "quotations are none", lines: quotingText, change: `{"similarity":"containment","threshold":0.4,"excerpt":20,"no_quotations":true}`,
-		keys: []methods.Name{methods.Auto},
+		name:   "quotations are passages",
+		lines:  quotingText,
+		change: `{"similarity":"containment","threshold":0.4,"excerpt":20}`,
+		keys:   []methods.Name{methods.Auto},
+		want:   "0-1",
 	},
 	{
-		name: "other fields", change: `{"id_field":"name","text_field":"body"}`, want: "x-y",
-		lines: []string{`{"name":"x","body":"one two three","text":"decoy","id":"1"}`, `{"name":"y","body":"One, two, three","text":"other","id":"2"}`, `{"name":"z","body":"more","text":"decoy"}`},
+		name:   "quotations are none",
+		lines:  quotingText,
+		change: `{"similarity":"containment","threshold":0.4,"excerpt":20,"no_quotations":true}`,
+		keys:   []methods.Name{methods.Auto},
 	},
-	{name: "no ids", change: `{"id_field":""}`, lines: []string{`{"id":"1","text":"one"}`, `{"id":"1","text":"One"}`}, want: "x.jsonl:0-x.jsonl:24"},
+	{
+		name:   "other fields",
+		change: `{"id_field":"name","text_field":"body"}`,
+		want:   "x-y",
+		lines: []string{
+			`{"name":"x","body":"one two three","text":"decoy","id":"1"}`,
+			`{"name":"y","body":"One, two, three","text":"other","id":"2"}`,
+			`{"name":"z","body":"more","text":"decoy"}`,
+		},
+	},
+	{
+		name:   "no ids",
+		change: `{"id_field":""}`,
+		lines:  []string{`{"id":"1","text":"one"}`, `{"id":"1","text":"One"}`},
+		want:   "x.jsonl:0-x.jsonl:24",
+	},
 	{
 		// Two documents of the input that are alike are a pair, though each is equal to one of the reference.
-		name: "pairs of known documents", keys: []methods.Name{methods.Exact, methods.MinHash, methods.All, methods.SimHash},
-		references: []string{`{"id":"r1","text":"` + count("w", 200) + `"}`, `{"id":"r2","text":"` + count("w", 190) + `a b"}`},
-		lines:      []string{`{"id":"x1","text":"` + count("w", 200) + `"}`, `{"id":"x2","text":"` + count("w", 190) + `a b"}`},
-		want:       "r1-x1 r1-x2 r2-x2", gone: "x1-r1 x2-r2",
+		name: "pairs of known documents",
+		keys: []methods.Name{methods.Exact, methods.MinHash, methods.All, methods.SimHash},
+		references: []string{
+			`{"id":"r1","text":"` + count("w", 200) + `"}`,
+			`{"id":"r2","text":"` + count("w", 190) + `a b"}`,
+		},
+		lines: []string{
+			`{"id":"x1","text":"` + count("w", 200) + `"}`,
+			`{"id":"x2","text":"` + count("w", 190) + `a b"}`,
+		},
+		want: "r1-x1 r1-x2 r2-x2",
+		gone: "x1-r1 x2-r2",
 	},
 	{
 		// 2 is kept between 1 and its copy 3, and is more like them than 0.
-		name: "a copy of a removed document", lines: []string{"a b c d e f g h", "c d e f g h i j", "e f g h i j x", "c d e f g h i j"},
-		change: `{"threshold":0.3}`, keys: ofSets, want: "0-1 1-2 1-3", gone: "1-0 3-2",
+		name:   "a copy of a removed document",
+		lines:  []string{"a b c d e f g h", "c d e f g h i j", "e f g h i j x", "c d e f g h i j"},
+		change: `{"threshold":0.3}`,
+		keys:   ofSets,
+		want:   "0-1 1-2 1-3",
+		gone:   "1-0 3-2",
 	},
 }
 
@@ -131,7 +188,8 @@ func TestTraps(t *testing.T) {
 				if c.references != nil {
 					config.Reference = []string{filepath.Join(folder, "r.jsonl")}
 				}
-				if err := json.Unmarshal([]byte(cmp.Or(strings.ReplaceAll(c.change, "STOP", stop), "{}")), &config); err != nil {
+				if err := json.Unmarshal([]byte(cmp.Or(strings.ReplaceAll(c.change, "STOP", stop), "{}")),
+					&config); err != nil {
 					t.Fatal(err)
 				}
 				if n := runJob(t, config).Counts; n.Documents != int64(len(c.lines)) || n.Rejected != 0 {
@@ -148,7 +206,8 @@ func TestTraps(t *testing.T) {
 					return
 				}
 				for _, row := range readRows[removedRow](t, config.Output, output.Removed) {
-					if gone = append(gone, row.ID+"-"+row.KeptID); c.references != nil && (!row.Reference || row.Similarity != 1) {
+					if gone = append(gone, row.ID+"-"+row.KeptID); c.references != nil &&
+						(!row.Reference || row.Similarity != 1) {
 						t.Errorf("%+v", row)
 					}
 				}

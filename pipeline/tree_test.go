@@ -73,7 +73,8 @@ func copiesOf(t *testing.T, config job.Config) map[string]string {
 	return copies
 }
 
-// TestTree: in a tree the files have the names of the input, and the bytes of the other layout, on the disk and in a bucket.
+// TestTree: in a tree the files have the names of the input, and the bytes of the other layout, on the disk and in a
+// bucket.
 func TestTree(t *testing.T) {
 	config := testConfig(t, putTree(t))
 	config.Emit = []string{output.Unique, output.Annotated, output.Trimmed}
@@ -90,7 +91,8 @@ func TestTree(t *testing.T) {
 	published := allFiles(t, trees.Output)
 	for _, of := range output.Copies {
 		for _, name := range []string{
-			"train/part-0.jsonl.gz", "test/part-0.jsonl", "lang=de/date=2024%2F01/part-0.jsonl.gz", "summary.json", "odd%FF/table.csv",
+			"train/part-0.jsonl.gz", "test/part-0.jsonl", "lang=de/date=2024%2F01/part-0.jsonl.gz", "summary.json",
+			"odd%FF/table.csv",
 		} {
 			if _, is := published[of+"/"+name]; !is {
 				t.Errorf("there is no %s/%s", of, name)
@@ -118,12 +120,17 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestTreeOfTexts: texts come back as files in folders, with the bytes that they have in an archive of the other layout.
+// TestTreeOfTexts: texts come back as files in folders, with the bytes that they have in an archive of the other
+// layout.
 func TestTreeOfTexts(t *testing.T) {
 	text := func(n int) []byte { return []byte(strings.Repeat(fmt.Sprintf("text number %d\n", n), 20)) }
 	folder := filepath.Join(t.TempDir(), "in")
 	for name, content := range map[string][]byte{
-		"a/one.txt": text(1), "a/two.md": text(2), "b/again.txt": text(1), "b/deep/three.txt.gz": press(t, ".gz", text(3)), "b/page.html": []byte("<p>another page of the web"),
+		"a/one.txt":           text(1),
+		"a/two.md":            text(2),
+		"b/again.txt":         text(1),
+		"b/deep/three.txt.gz": press(t, ".gz", text(3)),
+		"b/page.html":         []byte("<p>another page of the web"),
 	} {
 		path := filepath.Join(folder, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
@@ -168,12 +175,14 @@ func TestTreeOfTexts(t *testing.T) {
 	if len(want) != 4 || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("files %v, want %v", got, want)
 	}
-	if copies := copiesOf(t, config); len(copies) != 4 || copies["unique of "+filepath.Join(folder, "a/one.txt")] != string(text(1)) {
+	if copies := copiesOf(t, config); len(copies) != 4 ||
+		copies["unique of "+filepath.Join(folder, "a/one.txt")] != string(text(1)) {
 		t.Errorf("copies %v", copies)
 	}
 }
 
-// TestNamesNotInUTF8: the manifest has the bytes of the path of an input that is no text, as rows have them, in each layout.
+// TestNamesNotInUTF8: the manifest has the bytes of the path of an input that is no text, as rows have them, in each
+// layout.
 func TestNamesNotInUTF8(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "caf\xe9.jsonl")

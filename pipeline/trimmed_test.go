@@ -72,13 +72,14 @@ func checkTrimmed(t *testing.T, s *scene, config job.Config, summary Summary) {
 			t.Fatalf("document %d has %q, want %q", i, got, want[i])
 		}
 	}
-	if n := summary.Trimmed; n.Gone != gone || n.Documents != changed || n.Of != words || changed < 20 || n.Words < 200 || gone == 0 && config.MinWords > 0 {
+	if n := summary.Trimmed; n.Gone != gone || n.Documents != changed || n.Of != words || changed < 20 ||
+		n.Words < 200 || gone == 0 && config.MinWords > 0 {
 		t.Errorf("counts %+v, want %d documents cut, %d of them gone, and %d words", n, changed, gone, words)
 	}
 }
 
-// TestTrimmedFormats: the same documents are cut alike, whatever the format, the compression and the storage, and a run with a state writes the same. Records that
-// are not cut stay as they were.
+// TestTrimmedFormats: the same documents are cut alike, whatever the format, the compression and the storage, and a run
+// with a state writes the same. Records that are not cut stay as they were.
 func TestTrimmedFormats(t *testing.T) {
 	t.Parallel()
 	all := articles(t)
@@ -92,7 +93,8 @@ func TestTrimmedFormats(t *testing.T) {
 		whole.State = ""
 		summary, err := Run(t.Context(), whole)
 		if format.Cutter == nil && format.CopyRows == nil {
-			if err == nil || !strings.Contains(err.Error(), "nothing can be cut out of texts of the format "+format.Name) {
+			if err == nil ||
+				!strings.Contains(err.Error(), "nothing can be cut out of texts of the format "+format.Name) {
 				t.Errorf("texts of the format %s are cut: %v", format.Name, err)
 			}
 			return
@@ -101,7 +103,8 @@ func TestTrimmedFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		changed := int64(0)
-		for _, d := range nameInOrder(t, recordsIn(t, outputsOf(t, config.Output, output.Trimmed)), slices.Sorted(maps.Keys(texts))) {
+		for _, d := range nameInOrder(t, recordsIn(t, outputsOf(t, config.Output, output.Trimmed)),
+			slices.Sorted(maps.Keys(texts))) {
 			expected := heldBy(format, byID[d.ID])
 			if d.Text != expected.Text {
 				changed++
@@ -109,7 +112,8 @@ func TestTrimmedFormats(t *testing.T) {
 			if format.Format == corpus.JSONLines {
 				texts[d.ID] = d.Text
 			}
-			if expected.Text = texts[d.ID]; format.Format == corpus.PlainLines && slices.Equal(naiveTokens(d.Text, true), naiveTokens(expected.Text, true)) {
+			if expected.Text = texts[d.ID]; format.Format == corpus.PlainLines &&
+				slices.Equal(naiveTokens(d.Text, true), naiveTokens(expected.Text, true)) {
 				expected.Text = d.Text // other white space around a cut leaves other punctuation there
 			}
 			if d.article() != expected {

@@ -28,7 +28,9 @@ func naiveTokens(text string, cjk bool) (tokens []string) {
 	inside := false
 	for _, r := range text {
 		switch {
-		case cjk && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
+		case cjk &&
+			unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+				unicode.Myanmar):
 			tokens = append(tokens, string(r))
 			inside = false
 		case unicode.IsLetter(r), unicode.IsDigit(r), inside && unicode.IsMark(r):
@@ -88,7 +90,9 @@ func naiveTruth(width int, cjk bool, files ...file) *truth {
 				tr.rejects = append(tr.rejects, rejectedRow{File: f.name, Position: position})
 			case documentLine:
 				tr.documents = append(tr.documents, truthDocument{
-					line: l, ref: fmt.Sprintf("%s:%d", f.name, position), set: naiveShingles(l.text, width, cjk),
+					line: l,
+					ref:  fmt.Sprintf("%s:%d", f.name, position),
+					set:  naiveShingles(l.text, width, cjk),
 				})
 				count[l.id]++
 			}
@@ -123,8 +127,8 @@ func (tr *truth) similarity(i, j int) float64 {
 	return tr.likeness(i, j)
 }
 
-// likeness returns the Jaccard similarity of two documents, 0 if they are of different scopes. A document without tokens
-// is only like documents of the same bytes.
+// likeness returns the Jaccard similarity of two documents, 0 if they are of different scopes. A document without
+// tokens is only like documents of the same bytes.
 func (tr *truth) likeness(i, j int) float64 {
 	a, b := &tr.documents[i], &tr.documents[j]
 	if a.scope != b.scope {
@@ -244,7 +248,14 @@ func (tr *truth) rowsOf(edges [][2]int) []pairRow {
 	rows := make([]pairRow, len(edges))
 	for i, e := range edges {
 		a, b := &tr.documents[e[0]], &tr.documents[e[1]]
-		row := pairRow{A: a.name, B: b.name, Jaccard: tr.similarity(e[0], e[1]), ContainmentA: 1, ContainmentB: 1, Exact: true}
+		row := pairRow{
+			A:            a.name,
+			B:            b.name,
+			Jaccard:      tr.similarity(e[0], e[1]),
+			ContainmentA: 1,
+			ContainmentB: 1,
+			Exact:        true,
+		}
 		if row.Identical = row.Jaccard == 1; !row.Identical {
 			n := float64(tr.shared[e[1]][e[0]])
 			row.ContainmentA, row.ContainmentB = n/float64(len(a.set)), n/float64(len(b.set))
@@ -334,10 +345,15 @@ func (tr *truth) clusterRows(threshold float64, longest, star bool) []clusterRow
 	for _, i := range order {
 		if size[cluster[i]] > 1 {
 			rows = append(rows, clusterRow{
-				Cluster: tr.documents[cluster[i]].name, ID: tr.id(i), Ref: tr.documents[i].ref,
-				Kept: kept[i] == i, Similarity: tr.similarityToKept(i, kept[i]), Size: int64(size[cluster[i]]),
-				Least: least[cluster[i]], Mean: math.Round(sum[cluster[i]]/gone[cluster[i]]*1e4) / 1e4,
-				Reference: i < tr.references,
+				Cluster:    tr.documents[cluster[i]].name,
+				ID:         tr.id(i),
+				Ref:        tr.documents[i].ref,
+				Kept:       kept[i] == i,
+				Similarity: tr.similarityToKept(i, kept[i]),
+				Size:       int64(size[cluster[i]]),
+				Least:      least[cluster[i]],
+				Mean:       math.Round(sum[cluster[i]]/gone[cluster[i]]*1e4) / 1e4,
+				Reference:  i < tr.references,
 			})
 		}
 	}
@@ -378,8 +394,12 @@ func (tr *truth) removedRows(threshold float64, longest, star bool) []removedRow
 	rows := make([]removedRow, len(order))
 	for n, i := range order {
 		rows[n] = removedRow{
-			ID: tr.id(i), Ref: tr.documents[i].ref, Cluster: tr.documents[cluster[i]].name,
-			KeptID: tr.documents[kept[i]].name, Similarity: tr.similarity(i, kept[i]), Reference: kept[i] < tr.references,
+			ID:         tr.id(i),
+			Ref:        tr.documents[i].ref,
+			Cluster:    tr.documents[cluster[i]].name,
+			KeptID:     tr.documents[kept[i]].name,
+			Similarity: tr.similarity(i, kept[i]),
+			Reference:  kept[i] < tr.references,
 		}
 	}
 	return rows
@@ -389,8 +409,8 @@ func (tr *truth) removedRows(threshold float64, longest, star bool) []removedRow
 // first document that is identical to each, and isNear says whether two of these are near each other, whatever their
 // sides are. Two classes of identical documents have one row: of the first document of the earlier one and the first of
 // the later one that is of another side, or else the other way round. Each document has a row with the first one of
-// another side that is identical to it. If there is none, it has the row that an earlier identical one has with its first
-// partner.
+// another side that is identical to it. If there is none, it has the row that an earlier identical one has with its
+// first partner.
 func (tr *truth) edgesAcross(first []int, isNear func(i, j int) bool) (edges [][2]int) {
 	partner := map[int]int{} // the first one, of first documents
 	add := func(a, b int) {

@@ -31,16 +31,34 @@ func TestRefusals(t *testing.T) {
 		says   string
 	}{
 		{"usage", func(c *job.Config) { c.Threshold = 2 }, ErrUsage, "threshold 2"},
-		{"output is an address", func(c *job.Config) { c.Output = "gs://bucket/out" }, ErrUsage, "output gs://bucket/out: this version reads and writes no gs://"},
-		{"temp is an address", func(c *job.Config) { c.Temp = "file:///tmp" }, ErrUsage, "temp file:///tmp: this version reads and writes no file://"},
+		{
+			"output is an address", func(c *job.Config) { c.Output = "gs://bucket/out" }, ErrUsage,
+			"output gs://bucket/out: this version reads and writes no gs://",
+		},
+		{
+			"temp is an address", func(c *job.Config) { c.Temp = "file:///tmp" }, ErrUsage,
+			"temp file:///tmp: this version reads and writes no file://",
+		},
 		{"no match", func(c *job.Config) { c.Input = append(c.Input, "nothing/here*") }, ErrInput, "nothing/here*"},
 		{"too many rejects", func(c *job.Config) { c.MaxRejects = 9 }, ErrInput, "10 records"},
-		{"first reject of zstd", func(c *job.Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.zst" }, ErrInput, "a.jsonl:"},
-		{"first reject of gzip", func(c *job.Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.gz" }, ErrInput, "a.jsonl:"},
+		{
+			"first reject of zstd", func(c *job.Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.zst" }, ErrInput,
+			"a.jsonl:",
+		},
+		{
+			"first reject of gzip", func(c *job.Config) { c.MaxRejects, c.OutputFormat = 0, "jsonl.gz" }, ErrInput,
+			"a.jsonl:",
+		},
 		{"no document", func(c *job.Config) { c.Input = []string{onlyRejects} }, ErrInput, "bad.jsonl:0"},
 		{"output not empty", func(c *job.Config) { c.Output = taken }, ErrStorage, "mine.words"},
-		{"output is a file", func(c *job.Config) { c.Output = filepath.Join(taken, "mine.words") }, ErrStorage, "mine.words"},
-		{"temp is a file", func(c *job.Config) { c.Temp = filepath.Join(taken, "mine.words") }, ErrStorage, "mine.words"},
+		{
+			"output is a file", func(c *job.Config) { c.Output = filepath.Join(taken, "mine.words") }, ErrStorage,
+			"mine.words",
+		},
+		{
+			"temp is a file", func(c *job.Config) { c.Temp = filepath.Join(taken, "mine.words") }, ErrStorage,
+			"mine.words",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := testConfig(t, input)
@@ -104,7 +122,8 @@ func TestOverwrite(t *testing.T) {
 	runJob(t, config)
 	names := slices.Sorted(maps.Keys(tree(t, config.Output)))
 	want := []string{
-		workspace.SuccessName, "clusters-00000-of-00001.jsonl", "clusters-of-mine.jsonl", workspace.ManifestName, "mine.txt",
+		workspace.SuccessName, "clusters-00000-of-00001.jsonl", "clusters-of-mine.jsonl", workspace.ManifestName,
+		"mine.txt",
 		"pairs-00000-of-00001.jsonl", "rejects-00000-of-00001.jsonl", workspace.SummaryName,
 	}
 	if slices.Sort(want); !slices.Equal(names, want) {
@@ -116,8 +135,8 @@ func TestOverwrite(t *testing.T) {
 	sameText(t, "output", lawful(t, config.Output), lawful(t, fresh.Output))
 }
 
-// TestFoldersOfUser: a path is bytes, whether or not they are UTF-8. A folder for temporary files that existed before the job is
-// the user's, and stays.
+// TestFoldersOfUser: a path is bytes, whether or not they are UTF-8. A folder for temporary files that existed before
+// the job is the user's, and stays.
 func TestFoldersOfUser(t *testing.T) {
 	config := testConfig(t, putCorpus(t, plain, cut(synthetic(28), 2)...))
 	runJob(t, config)
@@ -131,7 +150,8 @@ func TestFoldersOfUser(t *testing.T) {
 		runJob(t, config)
 		sameText(t, "output", lawful(t, config.Output), want)
 	}
-	if entries, err := os.ReadDir(root); err != nil || len(entries) != 2 || entries[0].Name() != "caf\xe9" || entries[1].Name() != "own" {
+	if entries, err := os.ReadDir(root); err != nil || len(entries) != 2 || entries[0].Name() != "caf\xe9" ||
+		entries[1].Name() != "own" {
 		t.Errorf("the job made %q (%v)", entries, err)
 	}
 }
@@ -189,7 +209,8 @@ func TestResultsAsInput(t *testing.T) {
 	config.Overwrite = true
 	for _, input := range []string{"o/unique-*", "alias/unique-*", "link.jsonl", "*/unique-*"} {
 		config.Input = []string{input}
-		if _, err := Run(context.Background(), config); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "-of-00001.jsonl is input, and as a result") {
+		if _, err := Run(context.Background(), config); !errors.Is(err, ErrUsage) ||
+			!strings.Contains(err.Error(), "-of-00001.jsonl is input, and as a result") {
 			t.Errorf("%s: error %v", input, err)
 		}
 		checkSame(t, "files", tree(t, "o"), before)
@@ -197,7 +218,8 @@ func TestResultsAsInput(t *testing.T) {
 	config.Output = "p"
 	for _, input := range []string{"o", "o/*.jsonl"} {
 		config.Input = []string{input}
-		if _, err := Run(context.Background(), config); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "o contains results of an earlier job") {
+		if _, err := Run(context.Background(), config); !errors.Is(err, ErrInput) ||
+			!strings.Contains(err.Error(), "o contains results of an earlier job") {
 			t.Errorf("%s: error %v", input, err)
 		}
 	}

@@ -80,7 +80,8 @@ func TestOverlapUnbiased(t *testing.T) {
 		}
 		allowed := 4 * math.Sqrt(truth*(1-truth)/k/trials)
 		if mean := sum / trials; math.Abs(mean-truth) > allowed {
-			t.Errorf("sets of %d and %d elements: mean estimate %.4f, want %.4f within %.4f", na, nb, mean, truth, allowed)
+			t.Errorf("sets of %d and %d elements: mean estimate %.4f, want %.4f within %.4f", na, nb, mean, truth,
+				allowed)
 		}
 	}
 }
@@ -102,8 +103,10 @@ func checkBottomK(t *testing.T, h, reference *Hasher, text []byte) {
 				t.Fatalf("%v: %d smallest of %.100q: %d tokens, %d invalid bytes, want %d and %d",
 					tier, k, text, got.Tokens, got.InvalidBytes, document.Tokens, document.InvalidBytes)
 			}
-			if whole := len(document.Set) < k; got.Shingles < len(document.Set) || whole && got.Shingles != len(document.Set) {
-				t.Fatalf("%v: %d smallest of %.100q: %d shingles, %d distinct ones", tier, k, text, got.Shingles, len(document.Set))
+			if whole := len(document.Set) < k; got.Shingles < len(document.Set) ||
+				whole && got.Shingles != len(document.Set) {
+				t.Fatalf("%v: %d smallest of %.100q: %d shingles, %d distinct ones", tier, k, text, got.Shingles,
+					len(document.Set))
 			}
 		}
 	}
@@ -149,7 +152,8 @@ func TestBottomKShingles(t *testing.T) {
 		b, nb := sketch("b c d b c d", c.k)
 		common, union, exact := Overlap(a, b, na, nb, c.k)
 		if union != c.union || exact != c.exact || exact && common != c.common {
-			t.Errorf("k = %d: %d of %d in common, exact %v; want %d of %d, %v", c.k, common, union, exact, c.common, c.union, c.exact)
+			t.Errorf("k = %d: %d of %d in common, exact %v; want %d of %d, %v", c.k, common, union, exact, c.common,
+				c.union, c.exact)
 		}
 	}
 }

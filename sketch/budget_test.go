@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestBudget: what a document becomes counts, whatever it becomes it by. Each document fits as it is and is too large under
-// options that make more of it. It is accepted with the limit that it needs, if that is known.
+// TestBudget: what a document becomes counts, whatever it becomes it by. Each document fits as it is and is too large
+// under options that make more of it. It is accepted with the limit that it needs, if that is known.
 func TestBudget(t *testing.T) {
 	const limit = 4 << 20
 	stopWords, err := ReadStopWords(strings.NewReader("a\n"), nil)
@@ -26,29 +26,68 @@ func TestBudget(t *testing.T) {
 		words                bool
 		isCut                bool // the text is longer than its room, or its parts are not known
 	}{
-		"NFKC":     {isCut: true, text: strings.Repeat("\ufdfa", 100_000), options: Options{Normalization: Normalization{NFKC: true}}},
-		"fold":     {isCut: true, text: strings.Repeat("\u0390", 600_000), options: Options{Normalization: Normalization{Fold: true}}},
-		"names":    {text: strings.Repeat("#", 200_000), options: Options{Code: Code{Language: "rust", Names: true}}},
-		"skeleton": {isCut: true, text: strings.Repeat("\u0430", 1_000_000), options: Options{Normalization: Normalization{Skeleton: true}}},
-		"tokens":   {text: strings.Repeat("a ", 200_000) + strings.Repeat("a long word ", 100_000)},
-		"weights": {
-			text: strings.Repeat("a ", 300_000), features: 10,
-			options: Options{Ignored: ignored, Normalization: Normalization{NFKC: true}},
+		"NFKC": {
+			isCut:   true,
+			text:    strings.Repeat("\ufdfa", 100_000),
+			options: Options{Normalization: Normalization{NFKC: true}},
 		},
-		"quotations":          {text: strings.Repeat("a b \"some words\" ", 12_000), quotations: true},
-		"normalized sequence": {text: strings.Repeat("a b \"some words\" ", 12_000), sequence: true, options: Options{Normalization: Normalization{NFKC: true}}},
-		"a dense beginning":   {text: strings.Repeat("a ", 120_000) + strings.Repeat("a long word ", 10_000), sequence: true},
-		"tokens at once":      {text: strings.Repeat("a ", 300_000)},
-		"characters":          {text: strings.Repeat("a", 300_000), options: Options{Measure: Measure{Tokens: CharacterTokens}}},
-		"stop words":          {isCut: true, text: strings.Repeat("a ", 100_000), options: Options{StopWords: stopWords, StopWordUse: RequireStopWords}},
-		"features":            {text: "a", features: 1000, options: Options{FeatureShingles: 300}},
-		"sequence":            {text: strings.Repeat("a ", 120_000), sequence: true},
-		"code places":         {text: strings.Repeat("(", 60_000), sequence: true, options: Options{Code: Code{Language: "java", Names: true}}},
+		"fold": {
+			isCut:   true,
+			text:    strings.Repeat("\u0390", 600_000),
+			options: Options{Normalization: Normalization{Fold: true}},
+		},
+		"names": {text: strings.Repeat("#", 200_000), options: Options{Code: Code{Language: "rust", Names: true}}},
+		"skeleton": {
+			isCut:   true,
+			text:    strings.Repeat("\u0430", 1_000_000),
+			options: Options{Normalization: Normalization{Skeleton: true}},
+		},
+		"tokens": {text: strings.Repeat("a ", 200_000) + strings.Repeat("a long word ", 100_000)},
+		"weights": {
+			text:     strings.Repeat("a ", 300_000),
+			features: 10,
+			options:  Options{Ignored: ignored, Normalization: Normalization{NFKC: true}},
+		},
+		"quotations": {text: strings.Repeat("a b \"some words\" ", 12_000), quotations: true},
+		"normalized sequence": {
+			text:     strings.Repeat("a b \"some words\" ", 12_000),
+			sequence: true,
+			options:  Options{Normalization: Normalization{NFKC: true}},
+		},
+		"a dense beginning": {
+			text:     strings.Repeat("a ", 120_000) + strings.Repeat("a long word ", 10_000),
+			sequence: true,
+		},
+		"tokens at once": {text: strings.Repeat("a ", 300_000)},
+		"characters": {
+			text:    strings.Repeat("a", 300_000),
+			options: Options{Measure: Measure{Tokens: CharacterTokens}},
+		},
+		"stop words": {
+			isCut:   true,
+			text:    strings.Repeat("a ", 100_000),
+			options: Options{StopWords: stopWords, StopWordUse: RequireStopWords},
+		},
+		"features": {text: "a", features: 1000, options: Options{FeatureShingles: 300}},
+		"sequence": {text: strings.Repeat("a ", 120_000), sequence: true},
+		"code places": {
+			text:     strings.Repeat("(", 60_000),
+			sequence: true,
+			options:  Options{Code: Code{Language: "java", Names: true}},
+		},
 		"one piece": {
-			isCut: true, text: strings.Repeat("\ufdfa", 100_000), sequence: true, options: Options{Normalization: Normalization{NFKC: true}},
+			isCut:    true,
+			text:     strings.Repeat("\ufdfa", 100_000),
+			sequence: true,
+			options:  Options{Normalization: Normalization{NFKC: true}},
 		},
 		// Words go into the hash one chunk after the other, so only what prepares the text takes memory.
-		"same words": {isCut: true, text: strings.Repeat("\ufdfa", 100_000), words: true, options: Options{Normalization: Normalization{NFKC: true}}},
+		"same words": {
+			isCut:   true,
+			text:    strings.Repeat("\ufdfa", 100_000),
+			words:   true,
+			options: Options{Normalization: Normalization{NFKC: true}},
+		},
 	} {
 		budget := &Budget{Limit: limit, Small: 1 << 20}
 		waits := 0
@@ -82,7 +121,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// measureOf returns what makes a fingerprint, a sequence, perhaps without quotations, or an identity of a text and as many features.
+// measureOf returns what makes a fingerprint, a sequence, perhaps without quotations, or an identity of a text and as
+// many features.
 func measureOf(t *testing.T, options Options, sequence, quotations, words bool) func(text string, features int) {
 	t.Helper()
 	switch {

@@ -54,7 +54,10 @@ func TestCodeComments(t *testing.T) {
 // TestCodeSequence: a sequence has the shingles of the fingerprint, and its places are in the code as it is.
 func TestCodeSequence(t *testing.T) {
 	text := []byte("// one two\nint a = b + 1; /* three */ return \"x y\";")
-	for _, form := range []string{"java", "java,names", "java,keep-comments", "java,only-comments", "java,names,keep-comments", "auto,names", "off"} {
+	for _, form := range []string{
+		"java", "java,names", "java,keep-comments", "java,only-comments",
+		"java,names,keep-comments", "auto,names", "off",
+	} {
 		options := Options{Measure: Measure{Shingle: 1}}
 		if err := options.Code.UnmarshalText([]byte(form)); err != nil {
 			t.Fatal(err)
@@ -64,7 +67,8 @@ func TestCodeSequence(t *testing.T) {
 			t.Fatal(err)
 		}
 		d, sequence := sequencer.Sequence(text)
-		if want := fingerprinter(t, options).Texts([][]byte{text}); !slices.Equal(d.Set, want.Set) || d.Digest != want.Digest {
+		if want := fingerprinter(t, options).Texts([][]byte{text}); !slices.Equal(d.Set, want.Set) ||
+			d.Digest != want.Digest {
 			t.Errorf("%s: the set of the sequence is not that of the fingerprint", form)
 		}
 		var got []string
@@ -97,7 +101,10 @@ func TestCodeForm(t *testing.T) {
 			t.Errorf("form %q, want %q", got, form)
 		}
 	}
-	for _, form := range []string{"cobol", "names", "off,names", "go,", "go,names,names", "go,names,only-comments", "go,keep-comments,only-comments"} {
+	for _, form := range []string{
+		"cobol", "names", "off,names", "go,", "go,names,names", "go,names,only-comments",
+		"go,keep-comments,only-comments",
+	} {
 		var c Code
 		if err := c.UnmarshalText([]byte(form)); err == nil {
 			t.Errorf("form %q is accepted", form)
@@ -134,7 +141,8 @@ func FuzzCode(f *testing.F) {
 		}
 		for i := range sequence.Len() {
 			if sequence.Starts[i] >= sequence.Ends[i] || int(sequence.Ends[i]) > len(text) {
-				t.Fatalf("shingle %d of %d at [%d, %d) of %d bytes", i, sequence.Len(), sequence.Starts[i], sequence.Ends[i], len(text))
+				t.Fatalf("shingle %d of %d at [%d, %d) of %d bytes", i, sequence.Len(), sequence.Starts[i],
+					sequence.Ends[i], len(text))
 			}
 		}
 	})

@@ -27,7 +27,8 @@ func longestRun(a, b []string) (longest int) {
 // phrases, or parts of both texts, or one word with others in between.
 func repetitive(random *rand.Rand, most, of int, parts [][]string) []string {
 	phrases := [][]string{
-		strings.Fields("to be or not to be"), strings.Fields("do be do be do"), strings.Fields("be to do"), strings.Fields("or do not"),
+		strings.Fields("to be or not to be"), strings.Fields("do be do be do"), strings.Fields("be to do"),
+		strings.Fields("or do not"),
 	}
 	kind := random.IntN(4)
 	var words []string
@@ -39,7 +40,8 @@ func repetitive(random *rand.Rand, most, of int, parts [][]string) []string {
 			words = append(words, phrases[random.IntN(len(phrases))]...)
 		case 2:
 			begin := random.IntN(len(part))
-			words = append(append(words, part[begin:begin+random.IntN(len(part)-begin)]...), randomWords(random, 1+random.IntN(3), of)...)
+			words = append(append(words, part[begin:begin+random.IntN(len(part)-begin)]...),
+				randomWords(random, 1+random.IntN(3), of)...)
 		default:
 			for range random.IntN(40) {
 				words = append(words, "w0")
@@ -77,13 +79,15 @@ func TestMatchLongestRun(t *testing.T) {
 		o := Options{Measure: Measure{Shingle: shingle}}
 		_, spans, x, y := matchTextsBy(t, o, strings.Join(a, " "), strings.Join(b, " "))
 		if len(spans) == 0 || int(spans[0].Words) < want {
-			t.Fatalf("round %d, shingles of %d of %d words: spans are %v, %d words in a row are in common\n%q\n%q", round, shingle, of, spans, want, a, b)
+			t.Fatalf("round %d, shingles of %d of %d words: spans are %v, %d words in a row are in common\n%q\n%q",
+				round, shingle, of, spans, want, a, b)
 		}
 		m := NewMatcher(shingle)
 		m.Compare(x, y)
 		m.Spans()
 		if !slices.ContainsFunc(m.stretches, func(s stretch) bool { return s.length+shingle-1 == want }) {
-			t.Fatalf("round %d, shingles of %d of %d words: the %d words in a row in common are in no stretch\n%q\n%q", round, shingle, of, want, a, b)
+			t.Fatalf("round %d, shingles of %d of %d words: the %d words in a row in common are in no stretch\n%q\n%q",
+				round, shingle, of, want, a, b)
 		}
 		checkMatch(t, o, strings.Join(a, " "), strings.Join(b, " "))
 	}

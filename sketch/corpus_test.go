@@ -55,18 +55,36 @@ type benchmarkText struct {
 }
 
 var benchmarkTexts = []benchmarkText{
-	{"english", "reuters21578/reuters.jsonl.zst", nil, "The company said it expects net profit of 1.2 mln dlrs in 1987. ", WordTokens},
-	{"licences", "licenses/all.jsonl.zst", nil, "Permission is hereby granted, free of charge, to any person. ", WordTokens},
-	{"cyrillic", "udhr/udhr.jsonl.zst", mostly("\xd0\xd1"), "Все люди рождаются свободными и равными в своем достоинстве. ", WordTokens},
-	{"arabic", "udhr/udhr.jsonl.zst", mostly("\xd8\xd9"), "يولد جميع الناس أحرارا متساوين في الكرامة والحقوق. ", WordTokens},
+	{
+		"english", "reuters21578/reuters.jsonl.zst", nil,
+		"The company said it expects net profit of 1.2 mln dlrs in 1987. ", WordTokens,
+	},
+	{
+		"licences", "licenses/all.jsonl.zst", nil, "Permission is hereby granted, free of charge, to any person. ",
+		WordTokens,
+	},
+	{
+		"cyrillic", "udhr/udhr.jsonl.zst", mostly("\xd0\xd1"),
+		"Все люди рождаются свободными и равными в своем достоинстве. ", WordTokens,
+	},
+	{
+		"arabic", "udhr/udhr.jsonl.zst", mostly("\xd8\xd9"), "يولد جميع الناس أحرارا متساوين في الكرامة والحقوق. ",
+		WordTokens,
+	},
 	{"languages", "udhr/udhr.jsonl.zst", nil, "Tous les êtres humains naissent libres et égaux. ", WordTokens},
 	{"poems", "tang/tang.jsonl.zst", nil, "床前明月光，疑是地上霜。舉頭望明月，低頭思故鄉。", SingleTokens},
 	{"han", "prose/goldminer_zh.jsonl.zst", nil, "床前明月光，疑是地上霜。舉頭望明月，低頭思故鄉。", SingleTokens},
 	{"thai", "", nil, "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ ", SingleTokens},
 	{"thai runs", "", nil, "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ ", ScriptTokens},
-	{"english runs", "reuters21578/reuters.jsonl.zst", nil, "The company said it expects net profit of 1.2 mln dlrs in 1987. ", ScriptTokens},
+	{
+		"english runs", "reuters21578/reuters.jsonl.zst", nil,
+		"The company said it expects net profit of 1.2 mln dlrs in 1987. ", ScriptTokens,
+	},
 	{"han runs", "prose/goldminer_zh.jsonl.zst", nil, "床前明月光，疑是地上霜。舉頭望明月，低頭思故鄉。", ScriptTokens},
-	{"characters", "reuters21578/reuters.jsonl.zst", nil, "The company said it expects net profit of 1.2 mln dlrs in 1987. ", CharacterTokens},
+	{
+		"characters", "reuters21578/reuters.jsonl.zst", nil,
+		"The company said it expects net profit of 1.2 mln dlrs in 1987. ", CharacterTokens,
+	},
 }
 
 // mostly accepts texts with the given lead bytes for a third or more of their bytes.

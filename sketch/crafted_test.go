@@ -20,8 +20,8 @@ func drawnSeeds(t *testing.T) []uint64 {
 	return seeds
 }
 
-// craftedPair returns two texts that share no word. Their words differ at bytes 7, 11 and 15 so that a hash of three 64-bit
-// products had them collide one time in four, under every seed.
+// craftedPair returns two texts that share no word. Their words differ at bytes 7, 11 and 15 so that a hash of three
+// 64-bit products had them collide one time in four, under every seed.
 func craftedPair(random *rand.Rand, step byte) (a, b []byte) {
 	letters := func(n int) []byte {
 		word := make([]byte, n)
@@ -66,13 +66,15 @@ func TestCraftedWords(t *testing.T) {
 	}
 }
 
-// swapped returns two texts that XXH3 takes for the same under the seed, whatever follows. In both of their first stripes the
-// first word has the lower half of its secret, so that a product is zero. Their upper halves only count in a sum.
+// swapped returns two texts that XXH3 takes for the same under the seed, whatever follows. In both of their first
+// stripes the first word has the lower half of its secret, so that a product is zero. Their upper halves only count in
+// a sum.
 func swapped(seed uint64) (a, b []byte) {
 	secret := [2]uint64{0xbe4ba423396cfeb8 + seed, 0x1cad21f72c81017c - seed}
 	for i, upper := range [2]uint64{0x21212121, 0x3f3f3f3f} {
 		stripe := func(upper uint64) []byte {
-			return append(binary.LittleEndian.AppendUint64(nil, upper<<32|secret[i]&(1<<32-1)), bytes.Repeat([]byte("?"), 56)...)
+			return append(binary.LittleEndian.AppendUint64(nil, upper<<32|secret[i]&(1<<32-1)),
+				bytes.Repeat([]byte("?"), 56)...)
 		}
 		a, b = append(a, stripe(upper)...), append(b, stripe(upper^0x1e1e1e1e)...)
 	}
@@ -84,7 +86,8 @@ func swapped(seed uint64) (a, b []byte) {
 func TestCraftedBytes(t *testing.T) {
 	for _, seed := range drawnSeeds(t) {
 		a, b := swapped(seed)
-		if bytes.Equal(a, b) || xxh3.Hash128Seed(a, seed) != xxh3.Hash128Seed(b, seed) || xxh3.HashSeed(a, seed) != xxh3.HashSeed(b, seed) {
+		if bytes.Equal(a, b) || xxh3.Hash128Seed(a, seed) != xxh3.Hash128Seed(b, seed) ||
+			xxh3.HashSeed(a, seed) != xxh3.HashSeed(b, seed) {
 			t.Fatalf("seed %d: the texts do not collide", seed)
 		}
 		d := NewDigester(seed)
@@ -118,10 +121,14 @@ func TestDigestsAreKeyed(t *testing.T) {
 		see("two texts in one", d.Texts([]byte("?\x01\x00\x00\x00\x00\x00\x00\x00!")))
 		see("a set", d.Set([]uint64{1, 2, 3}))
 		see("a set with another element", d.Set([]uint64{1, 2, 4}))
-		see("the same bytes", identifier(t, SameBytes, Options{Measure: Measure{Seed: seed}}).Texts([][]byte{[]byte("?!")}).Digest)
-		see("no words", identifier(t, SameWords, Options{Measure: Measure{Seed: seed}}).Texts([][]byte{[]byte("?!")}).Digest)
-		see("words", identifier(t, SameWords, Options{Measure: Measure{Seed: seed}}).Texts([][]byte{[]byte("a b")}).Digest)
-		see("words in one", identifier(t, SameWords, Options{Measure: Measure{Seed: seed}}).Texts([][]byte{[]byte("ab")}).Digest)
+		see("the same bytes",
+			identifier(t, SameBytes, Options{Measure: Measure{Seed: seed}}).Texts([][]byte{[]byte("?!")}).Digest)
+		see("no words",
+			identifier(t, SameWords, Options{Measure: Measure{Seed: seed}}).Texts([][]byte{[]byte("?!")}).Digest)
+		see("words",
+			identifier(t, SameWords, Options{Measure: Measure{Seed: seed}}).Texts([][]byte{[]byte("a b")}).Digest)
+		see("words in one",
+			identifier(t, SameWords, Options{Measure: Measure{Seed: seed}}).Texts([][]byte{[]byte("ab")}).Digest)
 	}
 }
 

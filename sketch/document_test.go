@@ -44,8 +44,10 @@ func (c *checker) check(t *testing.T, text []byte) {
 	for i, m := range measures {
 		got, want := c.hashers[i].Document(text), referenceDocument(text, m)
 		if got.Tokens != want.Tokens || got.InvalidBytes != want.InvalidBytes || !slices.Equal(got.Set, want.Set) {
-			t.Fatalf("%+v: document of %d bytes %.200q\ngot  %d tokens, %d invalid bytes, %d shingles\nwant %d tokens, %d invalid bytes, %d shingles",
-				m, len(text), text, got.Tokens, got.InvalidBytes, len(got.Set), want.Tokens, want.InvalidBytes, len(want.Set))
+			t.Fatalf(
+				"%+v: document of %d bytes %.200q\ngot  %d tokens, %d invalid bytes, %d shingles\nwant %d tokens, %d invalid bytes, %d shingles",
+				m, len(text), text, got.Tokens, got.InvalidBytes, len(got.Set), want.Tokens, want.InvalidBytes,
+				len(want.Set))
 		}
 	}
 }
@@ -206,7 +208,11 @@ func TestGolden(t *testing.T) {
 	}{
 		{Measure{Shingle: 1}, "[95bbbb439c1 3282a0c9ba89]", "[907ee1984a5b47b6 17e91b436b3e4af9]"},
 		{Measure{Shingle: 3}, "[1bf3dd39d22f 21cef4f96c19]", "[2401dc6d76f003da 154cca60a2a66deb]"},
-		{Measure{Shingle: 3, Tokens: SingleTokens}, "[1465e5cacbd 21cef4f96c19]", "[603872a668c34ac3 547ea6677cd845e7]"},
+		{
+			Measure{Shingle: 3, Tokens: SingleTokens},
+			"[1465e5cacbd 21cef4f96c19]",
+			"[603872a668c34ac3 547ea6677cd845e7]",
+		},
 		{Measure{Shingle: 100}, "[ce774f5725e9]", "[717f1069b4a7111c 341b74da24213f31]"},
 	} {
 		document := must(NewHasher(c.measure)).Document([]byte(text))
@@ -216,7 +222,8 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%+v: smallest elements %s, digest %s; want %s, %s", c.measure, set, digest, c.set, c.digest)
 		}
 	}
-	if got, want := fmt.Sprintf("%x", must(NewHasher(Measure{Shingle: 3})).Document([]byte("?!")).Digest), "[5bed129143a5f56c 17ec82646289249b]"; got != want {
+	if got, want := fmt.Sprintf("%x", must(NewHasher(Measure{Shingle: 3})).Document([]byte("?!")).Digest),
+		"[5bed129143a5f56c 17ec82646289249b]"; got != want {
 		t.Errorf("digest without a token = %s, want %s", got, want)
 	}
 }
@@ -307,7 +314,8 @@ func TestShortDocuments(t *testing.T) {
 	if d := h.Document([]byte("... !")); len(d.Set) != 0 || d.Tokens != 0 {
 		t.Errorf("document without a token: %+v", d)
 	}
-	zero, one1 := must(NewHasher(Measure{})).Document([]byte("a b")), must(NewHasher(Measure{Shingle: 1})).Document([]byte("a b"))
+	zero := must(NewHasher(Measure{})).Document([]byte("a b"))
+	one1 := must(NewHasher(Measure{Shingle: 1})).Document([]byte("a b"))
 	if !slices.Equal(zero.Set, one1.Set) {
 		t.Error("a shingle width of 0 does not count as 1")
 	}

@@ -192,11 +192,15 @@ func ExampleHasher_BottomK() {
 
 // A Matcher says which passages two texts have in common.
 func ExampleMatcher() {
-	texts := [2]string{"They wrote: " + original, "In 1948, it was said that all human beings are born free, and equal in dignity."}
+	texts := [2]string{
+		"They wrote: " + original,
+		"In 1948, it was said that all human beings are born free, and equal in dignity.",
+	}
 	measure := sketch.Measure{Shingle: 3}
 	var sequences [2]*sketch.IndexedSequence
 	for i, text := range texts {
-		sequencer, err := sketch.NewSequencer(sketch.Options{Measure: measure}, false) // its sequence is valid until its next one
+		// its sequence is valid until its next one
+		sequencer, err := sketch.NewSequencer(sketch.Options{Measure: measure}, false)
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -207,8 +211,9 @@ func ExampleMatcher() {
 	matcher := sketch.NewMatcher(measure.Shingle)
 	matcher.Compare(sequences[0], sequences[1])
 	for _, span := range matcher.Spans() {
-		fmt.Printf("%d words: %q and %q\n", span.Words, texts[0][span.StartA:span.EndA], texts[1][span.StartB:span.EndB])
+		fmt.Printf("%d words: %q and %q\n", span.Words, texts[0][span.StartA:span.EndA],
+			texts[1][span.StartB:span.EndB])
 	}
-	// Output:
-	// 10 words: "All human beings are born free and equal in dignity" and "all human beings are born free, and equal in dignity"
+	// Output: 10 words: "All human beings are born free and equal in dignity" and "all human beings are born free, and
+	// equal in dignity"
 }

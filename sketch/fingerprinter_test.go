@@ -53,7 +53,8 @@ func TestFingerprinterOfOneText(t *testing.T) {
 	f, hasher := newFingerprinter(t, Options{Measure: measure}), must(NewHasher(measure))
 	for _, text := range []string{someText, "", "...", "one", "床前明月光"} {
 		got, want := f.Texts(texts(text)), hasher.Document([]byte(text))
-		if !slices.Equal(got.Set, want.Set) || got.Digest != want.Digest || got.Tokens != want.Tokens || got.InvalidBytes != want.InvalidBytes || got.SimHash != nil {
+		if !slices.Equal(got.Set, want.Set) || got.Digest != want.Digest || got.Tokens != want.Tokens ||
+			got.InvalidBytes != want.InvalidBytes || got.SimHash != nil {
 			t.Errorf("%q: %+v, a Hasher has %+v", text, got, want)
 		}
 	}
@@ -102,9 +103,15 @@ func TestFingerprinterSteps(t *testing.T) {
 	measure := Measure{Shingle: 2}
 	plain := newFingerprinter(t, Options{Measure: measure})
 	words := stopWordsOf(t, "the and does not")
-	remove := newFingerprinter(t, Options{Measure: measure, StopWords: words, StopWordUse: RemoveStopWords, Normalization: Normalization{NFKC: true}})
+	remove := newFingerprinter(t, Options{
+		Measure:       measure,
+		StopWords:     words,
+		StopWordUse:   RemoveStopWords,
+		Normalization: Normalization{NFKC: true},
+	})
 	want := plain.Texts(texts("quick brown fox jumps over lazy dog dog care")).clone()
-	if got := remove.Texts(texts("The ｑｕｉｃｋ brown fox jumps over the lazy dog, and the dog does not care.")); !sameFingerprint(got, want) {
+	if got := remove.Texts(
+		texts("The ｑｕｉｃｋ brown fox jumps over the lazy dog, and the dog does not care.")); !sameFingerprint(got, want) {
 		t.Errorf("without stop words %+v, want %+v", got, want)
 	}
 	one, other := remove.Texts(texts("the and")).clone(), remove.Texts(texts("and the"))
@@ -150,11 +157,13 @@ func TestFingerprinterOfFeatures(t *testing.T) {
 	if len(one.Set) != 3 || !slices.IsSorted(one.Set) || one.Set[2] >= 1<<48 {
 		t.Errorf("set %x, want three elements of 48 bits", one.Set)
 	}
-	if heavy := f.Features([]Feature{numbered(1, 1), numbered(2, 2), numbered(3, 100)}, nil); heavy.Digest != one.Digest || slices.Equal(heavy.SimHash, one.SimHash) {
+	if heavy := f.Features([]Feature{numbered(1, 1), numbered(2, 2), numbered(3, 100)},
+		nil); heavy.Digest != one.Digest || slices.Equal(heavy.SimHash, one.SimHash) {
 		t.Errorf("%+v of other weights than %+v", heavy, one)
 	}
 	keyed := newFingerprinter(t, Options{Measure: Measure{Seed: 1}, SimHashBits: 64})
-	if other := keyed.Features([]Feature{numbered(3, 1), numbered(1, 3), numbered(2, 2)}, nil); sameFingerprint(one, other) || len(other.Set) != 3 {
+	if other := keyed.Features([]Feature{numbered(3, 1), numbered(1, 3), numbered(2, 2)}, nil); sameFingerprint(one,
+		other) || len(other.Set) != 3 {
 		t.Errorf("%+v with a seed, %+v without", other, one)
 	}
 	none := f.Features(nil, []byte("a")).clone()
@@ -167,8 +176,12 @@ func TestFingerprinterDoesNotAllocate(t *testing.T) {
 	both := texts(someText, strings.Repeat(someText, 20))
 	features := []Feature{numbered(1, 1), numbered(2, 2)}
 	f := newFingerprinter(t, Options{
-		Measure: Measure{Shingle: 3}, Normalization: Normalization{NFC: true, Punctuation: true},
-		StopWords: stopWordsOf(t, "the a"), StopWordUse: RemoveStopWords, Weights: []float64{3, 1}, SimHashBits: 256,
+		Measure:       Measure{Shingle: 3},
+		Normalization: Normalization{NFC: true, Punctuation: true},
+		StopWords:     stopWordsOf(t, "the a"),
+		StopWordUse:   RemoveStopWords,
+		Weights:       []float64{3, 1},
+		SimHashBits:   256,
 	})
 	for name, call := range map[string]func(){
 		"texts":    func() { f.Texts(both) },
@@ -183,9 +196,14 @@ func TestFingerprinterDoesNotAllocate(t *testing.T) {
 
 // TestFingerprintGolden holds what [Version] stands for.
 func TestFingerprintGolden(t *testing.T) {
-	f := newFingerprinter(t, Options{Measure: Measure{Shingle: 3, Tokens: SingleTokens}, Weights: []float64{2, 1}, SimHashBits: 128})
+	f := newFingerprinter(t, Options{
+		Measure:     Measure{Shingle: 3, Tokens: SingleTokens},
+		Weights:     []float64{2, 1},
+		SimHashBits: 128,
+	})
 	got := f.Texts(texts("A title", "Some words of a text: 床前明月光."))
-	if got.Digest != (Digest{0x9043e4d060d64c32, 0xed3e3391d037fde1}) || !slices.Equal(got.SimHash, []uint64{0x9a3bf38f48f96ae6, 0x62b8b2adab04ac6b}) {
+	if got.Digest != (Digest{0x9043e4d060d64c32, 0xed3e3391d037fde1}) ||
+		!slices.Equal(got.SimHash, []uint64{0x9a3bf38f48f96ae6, 0x62b8b2adab04ac6b}) {
 		t.Errorf("digest %#x, SimHash %#x of version %d", got.Digest, got.SimHash, Version)
 	}
 	got = f.Features([]Feature{numbered(1, 1), numbered(1<<63, 0.5), numbered(12345, 3)}, nil)
@@ -195,8 +213,8 @@ func TestFingerprintGolden(t *testing.T) {
 	}
 }
 
-// TestTextsAndFeatures: the set has the shingles of the texts, and the given number of elements for each different feature. SimHash gives each of
-// these the weight of the feature.
+// TestTextsAndFeatures: the set has the shingles of the texts, and the given number of elements for each different
+// feature. SimHash gives each of these the weight of the feature.
 func TestTextsAndFeatures(t *testing.T) {
 	texts := [][]byte{[]byte("one two three four five")}
 	features := []Feature{numbered(1, 1), numbered(2, 500), numbered(1, 1)}

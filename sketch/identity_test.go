@@ -24,7 +24,10 @@ func TestIdentity(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	o := Options{Measure: Measure{Shingle: 3, Tokens: SingleTokens, Seed: 5}}
 	ofBytes, ofWords := identifier(t, SameBytes, o), identifier(t, SameWords, o)
-	pieces := []string{"a", "A", "b", " ", ".", "\xff", "漢", "é", "É", "ab", strings.Repeat("long", 5000), strings.Repeat(" x", 40_000)}
+	pieces := []string{
+		"a", "A", "b", " ", ".", "\xff", "漢", "é", "É", "ab", strings.Repeat("long", 5000),
+		strings.Repeat(" x", 40_000),
+	}
 	byBytes, byWords := map[string]Identified{}, map[string]Identified{}
 	for n := range 5000 {
 		texts := make([][]byte, 1+random.IntN(2))

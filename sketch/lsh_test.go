@@ -29,13 +29,18 @@ func TestLSHGolden(t *testing.T) {
 		want    string
 	}{
 		{"lorem ipsum dolor sit", LSHOptions{Width: 4, Hash: md5.New()}, "X2Vs9ee9Uk38p6pkUIhlZQ=="},
-		{"lorem ipsum dolor sit", LSHOptions{Width: 1, Hash: sha256.New()}, "BABBQURRDEiogqAAISKIKAWAQEQZAAgrUtTgXD5FDaA="},
+		{
+			"lorem ipsum dolor sit",
+			LSHOptions{Width: 1, Hash: sha256.New()},
+			"BABBQURRDEiogqAAISKIKAWAQEQZAAgrUtTgXD5FDaA=",
+		},
 		{"lorem ipsum dolor sit", LSHOptions{}, "OEAhAhKSgBAwgQEAgCCAEg=="},
 		{"username", LSHOptions{Tokenize: SplitCharacters}, "FPIBaaBQGlKKARlqA9lb1g=="},
 		{"Lorem ipsum dolor sit amet", LSHOptions{}, "uX05itKaghA0gQHCwDCIFg=="},
 		{"Lorem ipsum dolor sit amet", LSHOptions{Width: 2, Hash: sha1.New()}, "VhW06EEJyWQA1gKIAAlQgI4NHUE="},
 	} {
-		if got := base64.StdEncoding.EncodeToString(must(NewLSH(c.options)).Digest(nil, []byte(c.text))); got != c.want {
+		if got := base64.StdEncoding.EncodeToString(must(NewLSH(c.options)).Digest(nil, []byte(c.text))); got !=
+			c.want {
 			t.Errorf("digest of %q is %s, want %s", c.text, got, c.want)
 		}
 	}
@@ -184,7 +189,9 @@ func BenchmarkLSH(b *testing.B) {
 				}
 			})
 		}
-		measure(name+"/naive", func() { naiveLSH(strings.Fields(string(NormalizeASCII(nil, text))), DefaultLSHWidth, newHash) })
+		measure(name+"/naive", func() {
+			naiveLSH(strings.Fields(string(NormalizeASCII(nil, text))), DefaultLSHWidth, newHash)
+		})
 		l := must(NewLSH(LSHOptions{Hash: newHash()}))
 		var digest []byte
 		measure(name+"/ours", func() { digest = l.Digest(digest, text) })

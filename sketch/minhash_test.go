@@ -55,7 +55,8 @@ func TestMinHashGolden(t *testing.T) {
 	if got, want := fmt.Sprintf("%x", m.multipliers), "[ebda8539 cf3a9f1f 369a281b]"; got != want {
 		t.Errorf("multipliers are %s, want %s", got, want)
 	}
-	if got, want := fmt.Sprintf("%x", m.Signature(nil, []uint64{0xffff, 0x123456789abc, 0xba9876543210})), "[8c398b8 4fc802c 369a281b]"; got != want {
+	if got, want := fmt.Sprintf("%x", m.Signature(nil, []uint64{0xffff, 0x123456789abc, 0xba9876543210})),
+		"[8c398b8 4fc802c 369a281b]"; got != want {
 		t.Errorf("signature is %s, want %s", got, want)
 	}
 	if more := must(NewMinHash(100)); !slices.Equal(more.multipliers[:3], m.multipliers) {

@@ -36,7 +36,10 @@ func TestNormalizer(t *testing.T) {
 		{"fold", strings.Repeat("ΐ", 100), strings.Repeat("\u03b9\u0308\u0301", 100)},
 		{"fold", "ᏣᎳᎩ ꮳꮃꭹ ᏸ", "ᏣᎳᎩ ᏣᎳᎩ Ᏸ"},
 		{"nfc,fold", strings.Repeat("ΐ", 100), strings.Repeat("ΐ", 100)},
-		{"punctuation", "Don’t N.B.A. e-mail, co\u00adop (a/b) x--y 'q' l·l! $3.50", "Dont NBA  email  coop  a b  x  y  q  ll   350"},
+		{
+			"punctuation", "Don’t N.B.A. e-mail, co\u00adop (a/b) x--y 'q' l·l! $3.50",
+			"Dont NBA  email  coop  a b  x  y  q  ll   350",
+		},
 		{"punctuation", "«да»—нет。中文，3", " да  нет 中文 3"},
 		{"punctuation", "a\u2019\u00adb a-\xff \xff.c d.", "ab a \xff \xff c d "},
 		{"punctuation", "e\u00ad\u0301", "e\u0301"},
@@ -146,7 +149,8 @@ func FuzzNormalizer(f *testing.F) {
 			}
 			// What is not valid UTF-8 parts the text, except that a soft hyphen behind it stays.
 			apart := normalizer.Append(append(normalizer.Append(nil, text), 0xff), text)
-			if together := normalizer.Append(nil, slices.Concat(text, []byte{0xff}, text)); c.want != nil && utf8.Valid(text) && !bytes.Equal(together, apart) {
+			if together := normalizer.Append(nil, slices.Concat(text, []byte{0xff}, text)); c.want != nil &&
+				utf8.Valid(text) && !bytes.Equal(together, apart) {
 				t.Errorf("%s of %q, a broken byte and again is %q, want %q", c.steps, text, together, apart)
 			}
 			if again := normalizer.Append(nil, got); !bytes.Equal(again, got) {

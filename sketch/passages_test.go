@@ -22,7 +22,10 @@ func matchTextsBy(t testing.TB, o Options, a, b string) (shared int, spans []Spa
 	}
 	index := func(text string) *IndexedSequence {
 		_, q := s.Sequence([]byte(text))
-		return NewIndexedSequence(Sequence{slices.Clone(q.Shingles), slices.Clone(q.Tokens), slices.Clone(q.Starts), slices.Clone(q.Ends)})
+		return NewIndexedSequence(Sequence{
+			slices.Clone(q.Shingles), slices.Clone(q.Tokens), slices.Clone(q.Starts),
+			slices.Clone(q.Ends),
+		})
 	}
 	x, y = index(a), index(b)
 	m := NewMatcher(o.Measure.Shingle)
@@ -197,7 +200,11 @@ func checkMatch(t testing.TB, o Options, a, b string) {
 
 func TestMatchLaws(t *testing.T) {
 	random := rand.New(rand.NewPCG(27, 28))
-	for _, o := range []Options{{Measure: Measure{Shingle: 3}}, {Measure: Measure{Shingle: 1}}, {Measure: Measure{Shingle: 5}}} {
+	for _, o := range []Options{
+		{Measure: Measure{Shingle: 3}},
+		{Measure: Measure{Shingle: 1}},
+		{Measure: Measure{Shingle: 5}},
+	} {
 		for range 300 {
 			of := []int{2, 5, 30, 1000}[random.IntN(4)]
 			part := randomWords(random, 5+random.IntN(60), of)
@@ -254,12 +261,15 @@ func TestMatchRepetitive(t *testing.T) {
 		return words.String()
 	}
 	texts := map[string][2]string{
-		"one word":      {repeat("a"), repeat("a")},
-		"fewer":         {repeat("a"), strings.Repeat("a ", n/3)},
-		"two words":     {repeat("a", "b"), repeat("b", "a", "a")},
-		"lines":         {repeat(line...), repeat(append(line, "x")...)},
-		"few words":     {strings.Join(randomWords(random, n, 2), " "), strings.Join(randomWords(random, n, 2), " ")},
-		"rare ones":     {repeat(append(strings.Split(repeat("a")[:2000], " "), "r")...), repeat(append(strings.Split(repeat("a")[:1000], " "), "r")...)},
+		"one word":  {repeat("a"), repeat("a")},
+		"fewer":     {repeat("a"), strings.Repeat("a ", n/3)},
+		"two words": {repeat("a", "b"), repeat("b", "a", "a")},
+		"lines":     {repeat(line...), repeat(append(line, "x")...)},
+		"few words": {strings.Join(randomWords(random, n, 2), " "), strings.Join(randomWords(random, n, 2), " ")},
+		"rare ones": {
+			repeat(append(strings.Split(repeat("a")[:2000], " "), "r")...),
+			repeat(append(strings.Split(repeat("a")[:1000], " "), "r")...),
+		},
 		"with an edit":  {repeat("a"), repeat("a")[:n] + " b " + repeat("a")[:n]},
 		"out of order":  {repeat(page...), strings.Join(alone, " ") + " " + repeat(page...)},
 		"fibonacci":     {fibonacci, strings.Replace(fibonacci, "a b a a b", "b a a b a", 100)},
@@ -274,7 +284,10 @@ func TestMatchRepetitive(t *testing.T) {
 		var x [2]*IndexedSequence
 		for i := range x {
 			_, q := s.Sequence([]byte(text[i]))
-			x[i] = NewIndexedSequence(Sequence{slices.Clone(q.Shingles), slices.Clone(q.Tokens), slices.Clone(q.Starts), slices.Clone(q.Ends)})
+			x[i] = NewIndexedSequence(Sequence{
+				slices.Clone(q.Shingles), slices.Clone(q.Tokens),
+				slices.Clone(q.Starts), slices.Clone(q.Ends),
+			})
 		}
 		m := NewMatcher(3)
 		m.Compare(x[0], x[1])
@@ -300,7 +313,10 @@ func BenchmarkMatch(b *testing.B) {
 	}
 	index := func() *IndexedSequence {
 		_, q := s.Sequence([]byte(strings.Join(randomWords(random, 5000, 300), " ")))
-		return NewIndexedSequence(Sequence{slices.Clone(q.Shingles), slices.Clone(q.Tokens), slices.Clone(q.Starts), slices.Clone(q.Ends)})
+		return NewIndexedSequence(Sequence{
+			slices.Clone(q.Shingles), slices.Clone(q.Tokens), slices.Clone(q.Starts),
+			slices.Clone(q.Ends),
+		})
 	}
 	x, y := index(), index()
 	b.Run("index", func(b *testing.B) {

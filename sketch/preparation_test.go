@@ -8,13 +8,16 @@ import (
 	"testing"
 )
 
-// pieceText returns a text of several pieces. Characters that depend on what is before or behind them are all over it, around
-// spaces above all.
+// pieceText returns a text of several pieces. Characters that depend on what is before or behind them are all over it,
+// around spaces above all.
 func pieceText(random *rand.Rand, length int) string {
 	parts := []string{
-		" ", "\n", " ", "a", "B", "don't", "N.B.A", "-", "\u0301", "e\u0301", "\u00ad", "\xff", "\u1100", "\u1161", "\u3099", "\uff76\uff9e",
-		"\u4e2d\u6587", "\u0e20\u0e32\u0e29\u0e32", "\u00df", "\u03c2", "\ufdfa", "\u0345", "the", "of", "\u0430", "\u200b", "\u13a0", "1", "\u00a8", "\u2019",
-		"\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u202e", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069", "r", "n", "\u05d0", "\r", "\u2029", "\t", "\u3000",
+		" ", "\n", " ", "a", "B", "don't", "N.B.A", "-", "\u0301", "e\u0301", "\u00ad", "\xff", "\u1100", "\u1161",
+		"\u3099", "\uff76\uff9e",
+		"\u4e2d\u6587", "\u0e20\u0e32\u0e29\u0e32", "\u00df", "\u03c2", "\ufdfa", "\u0345", "the", "of", "\u0430",
+		"\u200b", "\u13a0", "1", "\u00a8", "\u2019",
+		"\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u202e", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069",
+		"r", "n", "\u05d0", "\r", "\u2029", "\t", "\u3000",
 	}
 	var b strings.Builder
 	for b.Len() < length {
@@ -30,7 +33,10 @@ func TestPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	random := rand.New(rand.NewPCG(8, 8))
-	for _, steps := range []string{"nfc", "nfkc,fold,punctuation", "skeleton,fold", "nfkc,skeleton,fold,punctuation", "punctuation"} {
+	for _, steps := range []string{
+		"nfc", "nfkc,fold,punctuation", "skeleton,fold", "nfkc,skeleton,fold,punctuation",
+		"punctuation",
+	} {
 		for _, use := range []StopWordUse{"", RemoveStopWords, RequireStopWords} {
 			options := Options{Measure: Measure{Shingle: 3}, StopWordUse: use}
 			if use != "" {
@@ -49,30 +55,42 @@ func TestPieces(t *testing.T) {
 				return true
 			})
 			if use == RemoveStopWords {
-				prepared = must(NewWordFilter(options.Measure, func(word []byte) bool { return !stopWords.Contains(word) })).Append(nil, prepared)
+				prepared = must(NewWordFilter(options.Measure, func(word []byte) bool {
+					return !stopWords.Contains(word)
+				})).Append(nil, prepared)
 			}
 			name := fmt.Sprintf("%s, %s", steps, use)
 			if pieces < 3 || string(together) != string(prepared) {
-				t.Errorf("%s: %d pieces, of %d bytes, and not the %d of the text as a whole", name, pieces, len(together), len(prepared))
+				t.Errorf("%s: %d pieces, of %d bytes, and not the %d of the text as a whole", name, pieces,
+					len(together), len(prepared))
 			}
 			if use == RequireStopWords {
 				continue
 			}
-			got, want := newFingerprinter(t, options).Texts([][]byte{text}), must(NewHasher(options.Measure)).Document(prepared)
-			if !slices.Equal(got.Set, want.Set) || got.Digest != want.Digest || got.Tokens != want.Tokens || got.InvalidBytes != want.InvalidBytes {
-				t.Errorf("%s: the fingerprint of pieces has %d elements of %d tokens, that of the text %d of %d", name, len(got.Set), got.Tokens, len(want.Set), want.Tokens)
+			got := newFingerprinter(t, options).Texts([][]byte{text})
+			want := must(NewHasher(options.Measure)).Document(prepared)
+			if !slices.Equal(got.Set, want.Set) || got.Digest != want.Digest || got.Tokens != want.Tokens ||
+				got.InvalidBytes != want.InvalidBytes {
+				t.Errorf("%s: the fingerprint of pieces has %d elements of %d tokens, that of the text %d of %d", name,
+					len(got.Set), got.Tokens, len(want.Set), want.Tokens)
 			}
 		}
 	}
 }
 
-// TestPiecesOfAnyLength: each text step gives the same for a text that is cut into pieces, whatever their length, as for one piece, and
-// all pieces but the last end with white space.
+// TestPiecesOfAnyLength: each text step gives the same for a text that is cut into pieces, whatever their length, as
+// for one piece, and all pieces but the last end with white space.
 func TestPiecesOfAnyLength(t *testing.T) {
 	stopWords := readStopWords(t, "the\nof\n", nil)
 	random := rand.New(rand.NewPCG(41, 1))
 	for steps := range 1 << 5 {
-		n := Normalization{NFC: steps&1 > 0, NFKC: steps&2 > 0, Skeleton: steps&4 > 0, Fold: steps&8 > 0, Punctuation: steps&16 > 0}
+		n := Normalization{
+			NFC:         steps&1 > 0,
+			NFKC:        steps&2 > 0,
+			Skeleton:    steps&4 > 0,
+			Fold:        steps&8 > 0,
+			Punctuation: steps&16 > 0,
+		}
 		if n.NFC && n.NFKC {
 			continue
 		}
@@ -91,7 +109,8 @@ func TestPiecesOfAnyLength(t *testing.T) {
 					return true
 				})
 				if want := whole.apply(text); string(got) != string(want) {
-					t.Fatalf("%+v, stop words %q, pieces of %d bytes of %q:\n%q, and as one piece\n%q", n, use, prepare.least, text, got, want)
+					t.Fatalf("%+v, stop words %q, pieces of %d bytes of %q:\n%q, and as one piece\n%q", n, use,
+						prepare.least, text, got, want)
 				}
 			}
 		}
@@ -111,8 +130,8 @@ func TestOverrideOfAnyLength(t *testing.T) {
 	}
 }
 
-// TestPiecesAreSmall: a text that is normalized takes hardly more memory than one that is not, and a text without a place to cut it is
-// charged as a whole.
+// TestPiecesAreSmall: a text that is normalized takes hardly more memory than one that is not, and a text without a
+// place to cut it is charged as a whole.
 func TestPiecesAreSmall(t *testing.T) {
 	used := func(text string, options Options) int64 {
 		options.Budget = &Budget{Limit: 1 << 30, Small: 1 << 30}
@@ -123,7 +142,8 @@ func TestPiecesAreSmall(t *testing.T) {
 	}
 	options := Options{Normalization: Normalization{NFKC: true, Fold: true}}
 	words := strings.Repeat("some words of a text ", 100_000)
-	if plain, normalized := used(words, Options{}), used(words, options); normalized < plain || normalized > plain+4*leastPiece {
+	if plain, normalized := used(words, Options{}),
+		used(words, options); normalized < plain || normalized > plain+4*leastPiece {
 		t.Errorf("%d bytes for the text, and %d for the normalized one", plain, normalized)
 	}
 	if word := strings.Repeat("a", 2_000_000); used(word, options) < 3*int64(len(word)) {

@@ -16,8 +16,15 @@ import (
 func sequenceOptions(t testing.TB) []Options {
 	split, joined := Measure{Shingle: 3, Tokens: SingleTokens}, Measure{Shingle: 2, Seed: 7}
 	stopWords := readStopWords(t, functionWords, nil)
-	options := []Options{{Measure: split}, {Measure: joined}, {Measure: split, StopWords: stopWords, StopWordUse: RemoveStopWords}}
-	for _, steps := range []string{"nfc", "nfkc", "fold", "punctuation", "nfkc,fold,punctuation", "skeleton", "nfkc,skeleton,fold,punctuation"} {
+	options := []Options{{Measure: split}, {Measure: joined}, {
+		Measure:     split,
+		StopWords:   stopWords,
+		StopWordUse: RemoveStopWords,
+	}}
+	for _, steps := range []string{
+		"nfc", "nfkc", "fold", "punctuation", "nfkc,fold,punctuation", "skeleton",
+		"nfkc,skeleton,fold,punctuation",
+	} {
 		o := Options{Measure: split, Normalization: newNormalizer(t, steps).steps}
 		options = append(options, o)
 		o.Measure, o.StopWords, o.StopWordUse = joined, stopWords, RemoveStopWords
@@ -57,7 +64,8 @@ func (c *sequenceChecker) check(t testing.TB, text []byte) {
 	for i, o := range c.options {
 		want := c.fingerprinters[i].Texts([][]byte{text})
 		d, q := c.sequencers[i].Sequence(text)
-		if !slices.Equal(d.Set, want.Set) || d.Digest != want.Digest || d.Tokens != want.Tokens || d.InvalidBytes != want.InvalidBytes {
+		if !slices.Equal(d.Set, want.Set) || d.Digest != want.Digest || d.Tokens != want.Tokens ||
+			d.InvalidBytes != want.InvalidBytes {
 			t.Fatalf("%+v: text %.200q\ngot  %d shingles, %d tokens, %d invalid bytes\nwant %d, %d, %d",
 				o, text, len(d.Set), d.Tokens, d.InvalidBytes, len(want.Set), want.Tokens, want.InvalidBytes)
 		}
@@ -67,7 +75,8 @@ func (c *sequenceChecker) check(t testing.TB, text []byte) {
 		}
 		for k := range q.Len() {
 			start, end := q.Starts[k], q.Ends[k]
-			if start >= end || int(end) > len(text) || k > 0 && (start < q.Starts[k-1] || end < q.Ends[k-1] || q.Tokens[k] != q.Tokens[k-1]+1) {
+			if start >= end || int(end) > len(text) ||
+				k > 0 && (start < q.Starts[k-1] || end < q.Ends[k-1] || q.Tokens[k] != q.Tokens[k-1]+1) {
 				t.Fatalf("%+v: text %.200q: shingle %d is at %d to %d", o, text, k, start, end)
 			}
 			// The text at that place alone gives the shingle, and little else.
@@ -76,7 +85,8 @@ func (c *sequenceChecker) check(t testing.TB, text []byte) {
 			}
 			alone := c.fingerprinters[i].Texts([][]byte{text[start:end]})
 			if !slices.Equal(alone.Set, q.Shingles[k:k+1]) {
-				t.Fatalf("%+v: text %.200q: shingle %d is not what is at %d to %d, %q", o, text, k, start, end, text[start:end])
+				t.Fatalf("%+v: text %.200q: shingle %d is not what is at %d to %d, %q", o, text, k, start, end,
+					text[start:end])
 			}
 		}
 	}
@@ -125,7 +135,10 @@ func FuzzSequence(f *testing.F) {
 
 // The words of a normalized text are found where they are in the text.
 func TestSequenceNormalized(t *testing.T) {
-	s, err := NewSequencer(Options{Measure: Measure{Shingle: 1, Tokens: SingleTokens}, Normalization: newNormalizer(t, "nfkc,fold,punctuation").steps}, false)
+	s, err := NewSequencer(Options{
+		Measure:       Measure{Shingle: 1, Tokens: SingleTokens},
+		Normalization: newNormalizer(t, "nfkc,fold,punctuation").steps,
+	}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +220,8 @@ func TestQuotations(t *testing.T) {
 func TestQuotationsUnclosed(t *testing.T) {
 	for _, mark := range quotationMarks {
 		text := strings.Repeat(string(mark.open)+"a ", 1<<18)
-		if left := unquoted(text); len(left) < len(text)-mostUnclosed-1 && !strings.ContainsRune(mark.close, mark.open) {
+		if left := unquoted(text); len(left) < len(text)-mostUnclosed-1 &&
+			!strings.ContainsRune(mark.close, mark.open) {
 			t.Errorf("of %d bytes with nothing but %q are left %d", len(text), mark.open, len(left))
 		}
 	}

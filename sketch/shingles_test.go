@@ -47,8 +47,8 @@ func TestShinglesHas(t *testing.T) {
 	}
 }
 
-// TestIgnoredShingles: what a base text has counts nowhere, and a document that has little else is only equal to documents
-// of the same whole set.
+// TestIgnoredShingles: what a base text has counts nowhere, and a document that has little else is only equal to
+// documents of the same whole set.
 func TestIgnoredShingles(t *testing.T) {
 	const base = "permission is hereby granted free of charge to any person obtaining a copy of this software"
 	const own = "a program that counts the words of a text and writes them in the order of their number to a file"
@@ -74,7 +74,8 @@ func TestIgnoredShingles(t *testing.T) {
 		whole := plain.Texts(texts(text)).clone()
 		got := f.Texts(texts(text))
 		if len(got.Set) != 0 || got.Digest != whole.Digest || got.Ignored != o.Ignored.Len() {
-			t.Errorf("%s: %d shingles are left, %d do not count, digest %x; want 0, %d, %x", text, len(got.Set), got.Ignored, got.Digest, o.Ignored.Len(), whole.Digest)
+			t.Errorf("%s: %d shingles are left, %d do not count, digest %x; want 0, %d, %x", text, len(got.Set),
+				got.Ignored, got.Digest, o.Ignored.Len(), whole.Digest)
 		}
 	}
 }
@@ -100,7 +101,8 @@ func TestIgnoredInSequences(t *testing.T) {
 		if set := slices.Compact(slices.Sorted(slices.Values(q.Shingles))); !slices.Equal(set, d.Set) {
 			t.Fatalf("the sequence has %d shingles, its document %d", len(set), len(d.Set))
 		}
-		if !slices.IsSorted(q.Tokens) || len(q.Tokens) != q.Len() || len(q.Starts) != q.Len() || len(q.Ends) != q.Len() {
+		if !slices.IsSorted(q.Tokens) || len(q.Tokens) != q.Len() || len(q.Starts) != q.Len() ||
+			len(q.Ends) != q.Len() {
 			t.Fatal("the fields of the sequence do not fit together")
 		}
 	}

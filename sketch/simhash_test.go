@@ -68,7 +68,11 @@ func simHashOptions() []SimHashOptions {
 	for _, tie := range []Tie{TieAlternate, TieZero, TieOne} {
 		all = append(all, SimHashOptions{Bits: 64, Tie: tie, Raw: true})
 		for _, bits := range []int{64, 192, 1024} {
-			all = append(all, SimHashOptions{Bits: bits, Tie: tie}, SimHashOptions{Bits: bits, Tie: tie, FastSimHash: true})
+			all = append(all, SimHashOptions{Bits: bits, Tie: tie}, SimHashOptions{
+				Bits:        bits,
+				Tie:         tie,
+				FastSimHash: true,
+			})
 		}
 	}
 	return all
@@ -164,7 +168,10 @@ func TestSimHashLimits(t *testing.T) {
 
 func TestSimHashErrors(t *testing.T) {
 	for _, o := range []SimHashOptions{
-		{}, {Bits: -64}, {Bits: 63}, {Bits: 100}, {Bits: 1088}, {Bits: 128, Raw: true}, {Bits: 64, Tie: 3}, {Bits: 64, Tie: -1},
+		{}, {Bits: -64}, {Bits: 63}, {Bits: 100}, {Bits: 1088}, {Bits: 128, Raw: true}, {Bits: 64, Tie: 3}, {
+			Bits: 64,
+			Tie:  -1,
+		},
 	} {
 		if s, err := NewSimHash(o); err == nil || s != nil || !strings.Contains(err.Error(), "SimHash") {
 			t.Errorf("NewSimHash(%+v) = %v, %v", o, s, err)
@@ -184,7 +191,10 @@ var wordHashes = map[string]uint64{
 // TestSimHashGolden compares with fingerprints that hash4j 0.13 prints, byte for
 // byte, and the shares of equal bits that its article states.
 func TestSimHashGolden(t *testing.T) {
-	sets := []string{"small set of some words", "similar set of some words", "disjoint collection containing a few strings"}
+	sets := []string{
+		"small set of some words", "similar set of some words",
+		"disjoint collection containing a few strings",
+	}
 	fingerprints := func(o SimHashOptions) (all [][]uint64) {
 		s := newSimHash(t, o)
 		for _, set := range sets {
@@ -331,7 +341,8 @@ func TestShortSimHash(t *testing.T) {
 				short.Add(hash, weight)
 				long.Add(hash, weight)
 			}
-			if got, want := short.Fingerprint(nil), long.Fingerprint(nil)[0]&(1<<32-1); len(got) != 1 || got[0] != want {
+			if got, want := short.Fingerprint(nil),
+				long.Fingerprint(nil)[0]&(1<<32-1); len(got) != 1 || got[0] != want {
 				t.Errorf("%+v: %x, want %x", o, got, want)
 			}
 		}

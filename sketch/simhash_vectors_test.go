@@ -111,7 +111,10 @@ func pairs(words [][]byte) (joined [][]byte) {
 // sipHash is SipHash-2-4 of at most seven bytes with a key of zeros (Aumasson,
 // Bernstein, SipHash: a fast short-input PRF, 2012).
 func sipHash(data []byte) uint64 {
-	v0, v1, v2, v3 := uint64(0x736f6d6570736575), uint64(0x646f72616e646f6d), uint64(0x6c7967656e657261), uint64(0x7465646279746573)
+	v0 := uint64(0x736f6d6570736575)
+	v1 := uint64(0x646f72616e646f6d)
+	v2 := uint64(0x6c7967656e657261)
+	v3 := uint64(0x7465646279746573)
 	rounds := func(count int) {
 		for range count {
 			v0 += v1

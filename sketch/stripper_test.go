@@ -21,7 +21,8 @@ func TestStripper(t *testing.T) {
 		want := f.Texts(texts(text)).clone()
 		rest, simhash := s.Strip(plain.Texts(texts(text)).Set)
 		if !slices.Equal(rest, want.Set) || !slices.Equal(simhash, want.SimHash) {
-			t.Errorf("%q: %d shingles and %x are left, want %d and %x", text, len(rest), simhash, len(want.Set), want.SimHash)
+			t.Errorf("%q: %d shingles and %x are left, want %d and %x", text, len(rest), simhash, len(want.Set),
+				want.SimHash)
 		}
 	}
 	if _, err := NewStripper(o.Ignored, 65); err == nil {

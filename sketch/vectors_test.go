@@ -150,7 +150,8 @@ func TestNearDuplicateVectorsOfCorpora(t *testing.T) {
 		}
 		alpha, want := numbers[0], [3]float64(numbers[1:])
 		got := [3]float64{
-			asmkernels.JaccardClassical(a, b), asmkernels.JaccardFast(a, b, alpha), asmkernels.JaccardTurbo(a, b, alpha),
+			asmkernels.JaccardClassical(a, b), asmkernels.JaccardFast(a, b, alpha),
+			asmkernels.JaccardTurbo(a, b, alpha),
 		}
 		if got != want {
 			t.Fatalf("%s and %s at %g: %v, want %v", fields[0], fields[1], alpha, got, want)

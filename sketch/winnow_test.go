@@ -47,7 +47,8 @@ func TestWinnowIsLeastOfWindows(t *testing.T) {
 				found = found || is[uint32(i)] && hashes[i] == least
 			}
 			if !found {
-				t.Fatalf("of window %d of %v with %d hashes, the least is not selected: %v", begin, hashes, window, selected)
+				t.Fatalf("of window %d of %v with %d hashes, the least is not selected: %v", begin, hashes, window,
+					selected)
 			}
 		}
 	}
@@ -64,7 +65,8 @@ func TestWinnowGuarantee(t *testing.T) {
 		}
 		common := randomHashes(random, window+random.IntN(5), limit)
 		embed := func() map[uint64]bool {
-			hashes := slices.Concat(randomHashes(random, random.IntN(50), limit), common, randomHashes(random, random.IntN(50), limit))
+			hashes := slices.Concat(randomHashes(random, random.IntN(50), limit), common,
+				randomHashes(random, random.IntN(50), limit))
 			selected := map[uint64]bool{}
 			for _, at := range Winnow(nil, hashes, window) {
 				selected[hashes[at]] = true
@@ -108,7 +110,12 @@ func TestPassages(t *testing.T) {
 	if len(six) != 1 {
 		t.Fatalf("six words make %d passages of four shingles, want 1", len(six))
 	}
-	for text, want := range map[string]int{"a b c d e": 0, "x a b c d e f y z": 4, "a b c “d” e f": 0, "a b c d e f “g” a b c d e f": 2} {
+	for text, want := range map[string]int{
+		"a b c d e":                   0,
+		"x a b c d e f y z":           4,
+		"a b c “d” e f":               0,
+		"a b c d e f “g” a b c d e f": 2,
+	} {
 		got := passages(text)
 		if len(got) != want || want > 0 && !slices.Contains(got, six[0]) {
 			t.Errorf("%q makes %d passages, want %d", text, len(got), want)

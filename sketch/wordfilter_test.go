@@ -158,8 +158,9 @@ func checkShingleFilter(t *testing.T, f *ShingleFilter, text []byte, m Measure, 
 	tokens, _ := referenceTokens(text, m)
 	var ofKind []bool
 	for _, token := range tokens {
-		ofKind = append(ofKind, slices.ContainsFunc(strings.Split(strings.TrimPrefix(token, inReferenceRun), inReferenceRun),
-			func(word string) bool { return isOfKind([]byte(word)) }))
+		ofKind = append(ofKind,
+			slices.ContainsFunc(strings.Split(strings.TrimPrefix(token, inReferenceRun), inReferenceRun),
+				func(word string) bool { return isOfKind([]byte(word)) }))
 	}
 	width := min(m.Shingle, len(tokens))
 	var want []uint64
@@ -173,7 +174,8 @@ func checkShingleFilter(t *testing.T, f *ShingleFilter, text []byte, m Measure, 
 	slices.Sort(want)
 	want = slices.Compact(want)
 	if got := f.Document(text); !slices.Equal(got.Set, want) || got.Tokens != len(tokens) {
-		t.Fatalf("%+v: %q: %d shingles of %d tokens, want %d of %d", m, text, len(got.Set), got.Tokens, len(want), len(tokens))
+		t.Fatalf("%+v: %q: %d shingles of %d tokens, want %d of %d", m, text, len(got.Set), got.Tokens, len(want),
+			len(tokens))
 	}
 }
 
@@ -191,7 +193,10 @@ func FuzzShingleFilter(f *testing.F) {
 		f.Add([]byte(text), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, width uint8) {
-		m := Measure{Shingle: int(width % 8), Tokens: []Tokens{WordTokens, SingleTokens, ScriptTokens, CharacterTokens}[width/8%4]}
+		m := Measure{
+			Shingle: int(width % 8),
+			Tokens:  []Tokens{WordTokens, SingleTokens, ScriptTokens, CharacterTokens}[width/8%4],
+		}
 		isOfKind := isOfSomeKind
 		checkShingleFilter(t, must(NewShingleFilter(m, isOfKind)), text, m, isOfKind)
 	})
@@ -213,7 +218,9 @@ func TestFilterAllocations(t *testing.T) {
 }
 
 func BenchmarkFilter(b *testing.B) {
-	s := readStopWords(b, strings.ReplaceAll("the of and a to in is it that for on with as was at by be this from or are an", " ", "\n"), nil)
+	s := readStopWords(b,
+		strings.ReplaceAll("the of and a to in is it that for on with as was at by be this from or are an", " ", "\n"),
+		nil)
 	m := Measure{Shingle: 3}
 	texts, size := benchmarkTexts[0].texts(b)
 	hasher, shingles := must(NewHasher(m)), must(NewShingleFilter(m, s.Contains))

@@ -55,8 +55,8 @@ func each(all [][]byte) func(*[]byte) bool {
 	}
 }
 
-// TestBundle: the tasks of a bundle run side by side, no more than its lanes, and their outcomes come in the order of the
-// elements, whichever ends first. The memory of an element is the runner's again as soon as its task has begun.
+// TestBundle: the tasks of a bundle run side by side, no more than its lanes, and their outcomes come in the order of
+// the elements, whichever ends first. The memory of an element is the runner's again as soon as its task has begun.
 func TestBundle(t *testing.T) {
 	for _, lanes := range []int{1, min(2, runtime.GOMAXPROCS(0))} { // a process has as many slots as cores
 		b := &bundle{Stage: work.Key, Runs: worktest.Runs(t), Lanes: lanes}
@@ -121,7 +121,8 @@ func TestBundleFails(t *testing.T) {
 	if err == nil { // else the runner finishes no bundle
 		got, err = finish(t, b)
 	}
-	if err == nil || !strings.Contains(err.Error(), "key 3") || !strings.Contains(err.Error(), "broken") || strings.Contains(err.Error(), "key 2") || len(got) > 0 {
+	if err == nil || !strings.Contains(err.Error(), "key 3") || !strings.Contains(err.Error(), "broken") ||
+		strings.Contains(err.Error(), "key 2") || len(got) > 0 {
 		t.Errorf("error %v, outcomes %v", err, got)
 	}
 	if err := b.Teardown(); err != nil || len(b.begun) > 0 {
@@ -167,9 +168,11 @@ func (s *setUpOnce) Task(context.Context, work.Task, *work.TaskContext) error { 
 
 // TestSetup: work is set up once, before its first task, and again only if that failed.
 func TestSetup(t *testing.T) {
-	b, do := &bundle{Stage: work.Key, Runs: worktest.Runs(t), Lanes: 1}, &setUpOnce{fault: errors.New("no list of inputs")}
+	b := &bundle{Stage: work.Key, Runs: worktest.Runs(t), Lanes: 1}
+	do := &setUpOnce{fault: errors.New("no list of inputs")}
 	begin := func() error { return b.begin(t.Context(), elements(1)[0], do) }
-	if err := begin(); err == nil || !strings.Contains(err.Error(), "key: ") || !strings.Contains(err.Error(), "no list of inputs") {
+	if err := begin(); err == nil || !strings.Contains(err.Error(), "key: ") ||
+		!strings.Contains(err.Error(), "no list of inputs") {
 		t.Errorf("error %v", err)
 	}
 	do.fault = nil

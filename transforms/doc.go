@@ -52,8 +52,8 @@ type Job struct {
 	RangeBytes int64
 	// SampleBytes is how much memory the sample of an audit may take; 0: no limit.
 	SampleBytes int64
-	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, in addition to their containment,
-	// and Rarity is the least rarity of what they share; see [scoring.Passages].
+	// Similarity is what makes two sets alike. Excerpt is what else makes two texts alike, in addition to their
+	// containment, and Rarity is the least rarity of what they share; see [scoring.Passages].
 	Similarity scoring.Similarity
 	Excerpt    int
 	Rarity     float64

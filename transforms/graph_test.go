@@ -18,10 +18,13 @@ import (
 
 // TestGraphShape lays out the graph of each kind of keys and looks for three things that portable runners refuse or do
 // badly: a flattened impulse (apache/beam#34647), side inputs, and tasks that are not spread over workers before a
-// stage works on them. It also looks for two stages of one type of DoFn: the local runner would count the first only. And a
-// stage has one name: of its scope, its metrics and its file. Very large jobs join the parts of graphs by ranges.
+// stage works on them. It also looks for two stages of one type of DoFn: the local runner would count the first only.
+// And a stage has one name: of its scope, its metrics and its file. Very large jobs join the parts of graphs by ranges.
 func TestGraphShape(t *testing.T) {
-	for _, keys := range []methods.Name{methods.MinHash, methods.Exact, methods.SimHash, methods.All, methods.Passages} {
+	for _, keys := range []methods.Name{
+		methods.MinHash, methods.Exact, methods.SimHash, methods.All,
+		methods.Passages,
+	} {
 		for _, prunes := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%v", keys, prunes), func(t *testing.T) {
 				checkGraph(t, keys, prunes, 0)
@@ -37,7 +40,13 @@ func checkGraph(t *testing.T, keys methods.Name, prunes bool, ranges int) {
 	config.Input, config.Output, config.Keys, config.Audit = []string{"-"}, "out", keys, "100"
 	config.Emit = []string{output.Clusters, output.Unique, output.Annotated, output.Sketches}
 	p, s := beam.NewPipelineWithRoot()
-	made := NewJob(&config, Extent{Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Bytes: 1 << 20, Splits: 3, CachedPairs: "pairs", Prunes: prunes}).In("temp", "partial")
+	made := NewJob(&config, Extent{
+		Scheme:      lshbands.Scheme{Bands: 5, Rows: 2},
+		Bytes:       1 << 20,
+		Splits:      3,
+		CachedPairs: "pairs",
+		Prunes:      prunes,
+	}).In("temp", "partial")
 	// Passages are of sequences.
 	if want := prunes && keys != methods.Passages; made.Parameters.Pruned != want {
 		t.Errorf("documents are left out: %v, want %v", made.Parameters.Pruned, want)
@@ -81,16 +90,19 @@ func checkShape(t *testing.T, edges []*graph.MultiEdge, most int) {
 		switch {
 		case edge.Op == graph.CoGBK:
 			groups++
-		case edge.Op == graph.Flatten && slices.ContainsFunc(edge.Input, func(in *graph.Inbound) bool { return makers[in.From.ID()] == graph.Impulse }):
+		case edge.Op == graph.Flatten && slices.ContainsFunc(edge.Input, func(in *graph.Inbound) bool {
+			return makers[in.From.ID()] == graph.Impulse
+		}):
 			t.Errorf("%v flattens an impulse", edge)
 		case edge.Op == graph.ParDo && len(edge.Input) > 1:
 			t.Errorf("%v has side inputs", edge)
-		case edge.Op == graph.ParDo && edge.DoFn.FinishBundleFn() != nil && makers[edge.Input[0].From.ID()] != graph.Reshuffle:
+		case edge.Op == graph.ParDo && edge.DoFn.FinishBundleFn() != nil &&
+			makers[edge.Input[0].From.ID()] != graph.Reshuffle:
 			t.Errorf("%v works on tasks where they were made", edge)
 		}
 	}
-	// Exact keys have the most: their shingles go from splits to ranges and back. Each output by split has one. What is left out of a
-	// run takes three.
+	// Exact keys have the most: their shingles go from splits to ranges and back. Each output by split has one. What is
+	// left out of a run takes three.
 	if groups < 5 || groups > most {
 		t.Errorf("%d shuffles: each costs a cluster about a second", groups)
 	}

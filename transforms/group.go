@@ -26,7 +26,11 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 	found := sideBySide(at, &groupFn{newTasks(at, grouping)}, exchange(at, method.GroupNeeds(), records...))
 	if job.Parameters.HasPairs() {
 		at := at.part("known")
-		known := cached.Pairs{Inputs: job.Inputs, CachedPairs: job.Parameters.CachedPairs, Shards: job.Parameters.Shards}
+		known := cached.Pairs{
+			Inputs:      job.Inputs,
+			CachedPairs: job.Parameters.CachedPairs,
+			Shards:      job.Parameters.Shards,
+		}
 		if job.scorer.IsDistance {
 			known.SimHashBits = job.Parameters.SimHashBits
 		}
@@ -43,17 +47,19 @@ func Group(s beam.Scope, job *Job, keys, sketches beam.PCollection) beam.PCollec
 		return found
 	}
 	oversizedGroups := at.part("oversized")
-	tasks := plan(oversizedGroups, &oversizedFn{newStep(oversizedGroups, method.Oversized(job.Parameters.Bounds))}, keys, sketches, found)
-	found = beam.Flatten(s, found, sideBySide(oversizedGroups, &groupOversizedFn{newTasks(oversizedGroups, grouping)}, tasks))
+	tasks := plan(oversizedGroups, &oversizedFn{newStep(oversizedGroups, method.Oversized(job.Parameters.Bounds))},
+		keys, sketches, found)
+	found = beam.Flatten(s, found,
+		sideBySide(oversizedGroups, &groupOversizedFn{newTasks(oversizedGroups, grouping)}, tasks))
 	if method.OversizedGroups != methods.ToHotGroups {
 		return found
 	}
 	return beam.Flatten(s, found, hotGroups(s, job, found, sketches))
 }
 
-// hotGroups gathers and scores the hot groups: it takes the outcomes of the groups and of Fingerprint, PCollection<[]byte> each,
-// and returns one of outcomes with edges and stars. A hot group has too many pairs to compare them all. So its documents
-// come to one place, in their order of preference, and are compared with a few pivots.
+// hotGroups gathers and scores the hot groups: it takes the outcomes of the groups and of Fingerprint,
+// PCollection<[]byte> each, and returns one of outcomes with edges and stars. A hot group has too many pairs to compare
+// them all. So its documents come to one place, in their order of preference, and are compared with a few pivots.
 func hotGroups(s beam.Scope, job *Job, grouped, sketches beam.PCollection) beam.PCollection {
 	gather, score := job.stage(s, work.Gather).part("hotgroups"), job.stage(s, work.Score).part("hotgroups")
 	joining := gathering.HotGroups{Inputs: job.Inputs, PlaceBytes: job.PlaceBytes, GraphBytes: job.GraphBytes}

@@ -40,9 +40,11 @@ func newConfig(t *testing.T, lines string, outputs ...string) job.Config {
 	return config
 }
 
-// runIn runs the graph of a job, with temporary files and results in a folder of any storage. SplitBytes are the bytes of a
-// split; 0: as many as usual. Changes are made to the parameters of the stages.
-func runIn(t *testing.T, config job.Config, folder string, splitBytes int64, changes ...func(*Job)) (result write.Result, size int64, err error) {
+// runIn runs the graph of a job, with temporary files and results in a folder of any storage. SplitBytes are the bytes
+// of a split; 0: as many as usual. Changes are made to the parameters of the stages.
+func runIn(t *testing.T, config job.Config, folder string, splitBytes int64,
+	changes ...func(*Job),
+) (result write.Result, size int64, err error) {
 	t.Helper()
 	inputs, size, err := listing.Inputs(t.Context(), config)
 	if err != nil {
@@ -156,9 +158,11 @@ func TestBlockShare(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := float64(work.TempBytes(folder)) / float64(result.Counts.Bytes); took < usual/2 || took > 2*usual {
-			t.Errorf("%s: the blocks are estimated at %g bytes for a byte of input, the job took %g", ending, usual, took)
+			t.Errorf("%s: the blocks are estimated at %g bytes for a byte of input, the job took %g", ending, usual,
+				took)
 		}
-		if least, text := inputs.LeastTextBytes(), inputs.TextBytes(); ending == "" && least != text || ending != "" && least != text/2 {
+		if least, text := inputs.LeastTextBytes(),
+			inputs.TextBytes(); ending == "" && least != text || ending != "" && least != text/2 {
 			t.Errorf("%s: %d bytes at least, %d as usual", ending, least, text)
 		}
 		if inputs.Splits = nil; share(config) != 0 {
@@ -171,7 +175,9 @@ func TestBlockShare(t *testing.T) {
 // clusters, in order, and nearly the same number of rows. It is the same if many tasks join the parts of the graph.
 func TestOutputShards(t *testing.T) {
 	for _, ranges := range []int{0, 6} {
-		t.Run(fmt.Sprint(ranges, " ranges"), func(t *testing.T) { checkOutputShards(t, func(j *Job) { j.JoinRanges = ranges }) })
+		t.Run(fmt.Sprint(ranges, " ranges"), func(t *testing.T) {
+			checkOutputShards(t, func(j *Job) { j.JoinRanges = ranges })
+		})
 	}
 }
 
@@ -183,7 +189,8 @@ func checkOutputShards(t *testing.T, change func(*Job)) {
 	}
 	config, folder := newConfig(t, lines.String(), output.Clusters, output.Pairs, output.Removed), t.TempDir()
 	result, _, err := runIn(t, config, folder, 1<<19, change)
-	if n := result.Counts; err != nil || n.Documents != 2*duplicates || n.Clusters != duplicates || n.Pairs != duplicates || n.Removed != duplicates {
+	if n := result.Counts; err != nil || n.Documents != 2*duplicates || n.Clusters != duplicates ||
+		n.Pairs != duplicates || n.Removed != duplicates {
 		t.Errorf("counts %+v (%v)", n, err)
 	}
 	rows := map[string][]byte{}
@@ -193,13 +200,23 @@ func checkOutputShards(t *testing.T, change func(*Job)) {
 			t.Fatal(err)
 		}
 		rows[f.Output] = append(rows[f.Output], content...)
-		if want := int64(duplicates / 2); f.Output == output.Clusters && f.Rows != 2*want || f.Output != output.Clusters && f.Rows != want && f.Rows > 0 {
+		if want := int64(duplicates / 2); f.Output == output.Clusters && f.Rows != 2*want ||
+			f.Output != output.Clusters && f.Rows != want && f.Rows > 0 {
 			t.Errorf("%s has %d rows", f.Name, f.Rows)
 		}
 	}
 	for i, row := range parse(t, rows[output.Clusters], func(*output.Member) {}) {
 		id := i/2 + i%2*duplicates
-		want := output.Member{Cluster: fmt.Sprint(i / 2), ID: fmt.Sprint(id), Ref: row.Ref, Kept: i%2 == 0, Similarity: 1, Size: 2, Least: 1, Mean: 1}
+		want := output.Member{
+			Cluster:    fmt.Sprint(i / 2),
+			ID:         fmt.Sprint(id),
+			Ref:        row.Ref,
+			Kept:       i%2 == 0,
+			Similarity: 1,
+			Size:       2,
+			Least:      1,
+			Mean:       1,
+		}
 		if row != want {
 			t.Fatalf("row %d is %+v, want %+v", i, row, want)
 		}

@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// handedOver returns documents in no particular order, each with an id of its own: copies, near-copies, and documents that have
-// two passages in common. Rows write some of the ids in another way.
+// handedOver returns documents in no particular order, each with an id of its own: copies, near-copies, and documents
+// that have two passages in common. Rows write some of the ids in another way.
 func handedOver() (all []Document) {
 	random := rand.New(rand.NewPCG(11, 1))
 	text := func(n int) (words []string) {
@@ -63,16 +63,21 @@ func handedOver() (all []Document) {
 	return all
 }
 
-// resultsOf runs a job over a file of the documents in the order of their ids, and returns the rows that are to be found.
+// resultsOf runs a job over a file of the documents in the order of their ids, and returns the rows that are to be
+// found.
 func resultsOf(t *testing.T, handed []Document, config job.Config) (members []Member, pairs []Pair) {
 	t.Helper()
 	escape := strings.NewReplacer("\x1b", `\u001b`)
 	var lines strings.Builder
-	for _, d := range slices.SortedFunc(slices.Values(handed), func(a, b Document) int { return cmp.Compare(a.ID, b.ID) }) {
+	for _, d := range slices.SortedFunc(slices.Values(handed), func(a, b Document) int {
+		return cmp.Compare(a.ID, b.ID)
+	}) {
 		lines.WriteString(`{"id":"` + escape.Replace(d.ID) + `","text":"` + d.Text + "\"}\n")
 	}
 	folder := t.TempDir()
-	config.Input, config.Output, config.Emit = []string{filepath.Join(folder, "in.jsonl")}, "out", []string{output.Pairs}
+	config.Input = []string{filepath.Join(folder, "in.jsonl")}
+	config.Output = "out"
+	config.Emit = []string{output.Pairs}
 	if config.Similarity != methods.Containment {
 		config.Emit = []string{output.Clusters, output.Pairs, output.Removed}
 	}
@@ -84,11 +89,17 @@ func resultsOf(t *testing.T, handed []Document, config job.Config) (members []Me
 	parse(t, rows[output.Removed], func(r *output.Removal) { kept[r.ID] = r.KeptID })
 	for _, m := range parse(t, rows[output.Clusters], func(*output.Member) {}) {
 		members = append(members, Member{
-			ID: quoting.Original(m.ID), Cluster: quoting.Original(m.Cluster), Kept: m.Kept, Similarity: m.Similarity,
-			KeptID: quoting.Original(kept[m.ID]), Size: m.Size,
+			ID:         quoting.Original(m.ID),
+			Cluster:    quoting.Original(m.Cluster),
+			Kept:       m.Kept,
+			Similarity: m.Similarity,
+			KeptID:     quoting.Original(kept[m.ID]),
+			Size:       m.Size,
 		})
 	}
-	return members, parse(t, rows[output.Pairs], func(p *Pair) { p.A, p.B = quoting.Original(p.A), quoting.Original(p.B) })
+	return members, parse(t, rows[output.Pairs], func(p *Pair) {
+		p.A, p.B = quoting.Original(p.A), quoting.Original(p.B)
+	})
 }
 
 // rowsOf runs a job in a folder, and returns its rows by output.
@@ -131,15 +142,17 @@ func parse[R any](t *testing.T, lines []byte, change func(*R)) (rows []R) {
 	return rows
 }
 
-// TestNearDuplicates: a pipeline of somebody else finds what a job does, whatever finds the pairs, and leaves nothing. The
-// pipelines run at once in one process.
+// TestNearDuplicates: a pipeline of somebody else finds what a job does, whatever finds the pairs, and leaves nothing.
+// The pipelines run at once in one process.
 func TestNearDuplicates(t *testing.T) {
 	for name, change := range map[string]func(*job.Config){
 		"usual":       func(*job.Config) {},
 		"exact":       func(c *job.Config) { c.Keys = methods.Exact },
 		"minhash":     func(c *job.Config) { c.Keys, c.Keep, c.Split = methods.MinHash, "longest", "star" },
 		"containment": func(c *job.Config) { c.Similarity = methods.Containment },
-		"simhash":     func(c *job.Config) { c.Keys, c.Hamming, c.Threshold = methods.SimHash, 16, job.Default().Threshold },
+		"simhash": func(c *job.Config) {
+			c.Keys, c.Hamming, c.Threshold = methods.SimHash, 16, job.Default().Threshold
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,14 +165,19 @@ func TestNearDuplicates(t *testing.T) {
 				if len(members) > 0 || !slices.ContainsFunc(pairs, func(p Pair) bool { return len(p.Spans) > 1 }) {
 					t.Fatalf("%d members, and no pair of %d has several passages", len(members), len(pairs))
 				}
-			} else if !slices.ContainsFunc(members, func(m Member) bool { return m.KeptID != "" && m.KeptID != m.Cluster }) {
+			} else if !slices.ContainsFunc(members, func(m Member) bool {
+				return m.KeptID != "" && m.KeptID != m.Cluster
+			}) {
 				t.Fatal("no document is removed for another one than the first")
 			}
 			if len(pairs) < 50 {
 				t.Fatalf("a corpus with too little to compare: %d pairs", len(pairs))
 			}
 			first := handed[0]
-			bad := []Document{{Text: "a text without an id"}, {ID: first.ID, Text: first.Text + " and another one"}, {ID: first.ID, Text: first.Text}}
+			bad := []Document{{Text: "a text without an id"}, {ID: first.ID, Text: first.Text + " and another one"}, {
+				ID:   first.ID,
+				Text: first.Text,
+			}}
 			p, s := beam.NewPipelineWithRoot()
 			found, err := NearDuplicates(s, beam.CreateList(s, slices.Concat(handed, bad)), Options{Config: config})
 			if err != nil {
@@ -172,7 +190,8 @@ func TestNearDuplicates(t *testing.T) {
 			}
 			passert.Equals(s, found.Pairs, beam.CreateList(s, pairs))
 			repeated := Reject{ID: first.ID, Reason: "another document has the same id"}
-			passert.Equals(s, found.Rejects, beam.CreateList(s, []Reject{{ID: "", Reason: "the id is empty"}, repeated, repeated}))
+			passert.Equals(s, found.Rejects,
+				beam.CreateList(s, []Reject{{ID: "", Reason: "the id is empty"}, repeated, repeated}))
 			run(t, p)
 			if err := found.Remove(); err != nil {
 				t.Fatal(err)

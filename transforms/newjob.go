@@ -28,8 +28,8 @@ type Extent struct {
 	// Bytes is about how many bytes of text there are. Splits is the number of splits into which they are cut.
 	Bytes  int64
 	Splits int
-	// Segments is the folder in which a state keeps segments, and CachedPairs a table of the similar pairs of the last run. Both
-	// are empty without a state.
+	// Segments is the folder in which a state keeps segments, and CachedPairs a table of the similar pairs of the last
+	// run. Both are empty without a state.
 	Segments, CachedPairs string
 	// KnowsCommon is as in [Job].
 	KnowsCommon bool

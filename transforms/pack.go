@@ -32,8 +32,8 @@ func pack(s beam.Scope, job *Job, documents beam.PCollection, list packing.Listi
 	arranged := sideBySide(arrange, &arrangeFn{newTasks(arrange, arranging)},
 		exchange(at, arranging.Delivery(), divided))
 	splits = plan(join, &listFn{newStep(join, list)}, arranged)
-	return splits,
-		beam.Flatten(at.Scope, refused, beam.ParDo(at.Scope, &unpackRejectsFn{Folder: job.Runs.Folder}, arranged))
+	return splits, beam.Flatten(at.Scope, refused,
+		beam.ParDo(at.Scope, &unpackRejectsFn{Folder: job.Runs.Folder}, arranged))
 }
 
 func init() {
@@ -92,9 +92,10 @@ type unpackRejectsFn struct {
 
 func (f *unpackRejectsFn) ProcessElement(ctx context.Context, element []byte, emit func(Reject)) error {
 	o, err := work.DecodeOutcome(element)
-	return faultOf("unpack", errors.Join(err, packing.EachRow(ctx, f.Folder, o, packing.Repeated, func(r packing.Rejected) {
-		emit(Reject{quoting.Original(r.ID), r.Reason})
-	})))
+	return faultOf("unpack",
+		errors.Join(err, packing.EachRow(ctx, f.Folder, o, packing.Repeated, func(r packing.Rejected) {
+			emit(Reject{quoting.Original(r.ID), r.Reason})
+		})))
 }
 
 func init() {

@@ -33,7 +33,12 @@ func TestParametersTravel(t *testing.T) {
 	for name := range declared {
 		t.Errorf("%s is not registered", name)
 	}
-	checkTravels(t, &work.Outcome{Stage: "key", Run: path, Findings: worktest.Counted(findings.Counts{Documents: 7}), Files: []output.File{{Name: "n", Temporary: "t"}}}, &work.Outcome{})
+	checkTravels(t, &work.Outcome{
+		Stage:    "key",
+		Run:      path,
+		Findings: worktest.Counted(findings.Counts{Documents: 7}),
+		Files:    []output.File{{Name: "n", Temporary: "t"}},
+	}, &work.Outcome{})
 }
 
 // declaredFns returns the names of all DoFns that the sources of this package declare.

@@ -27,10 +27,26 @@ func TestCutBeamFlags(t *testing.T) {
 		beams      []beamFlag
 	}{
 		{[]string{"run", "--input", "x"}, []string{"run", "--input", "x"}, nil},
-		{[]string{"--runner", "flink", "run", "--parallelism=-1"}, []string{"run"}, []beamFlag{{"runner", "flink"}, {"parallelism", "-1"}}},
-		{[]string{"run", "--parallelism", "-1", "--labels={\"a\":\"=\"}"}, []string{"run"}, []beamFlag{{"parallelism", "-1"}, {"labels", `{"a":"="}`}}},
-		{[]string{"run", "--no_use_public_ips", "x", "--use_public_ips=false"}, []string{"run", "x"}, []beamFlag{{"no_use_public_ips", "true"}, {"use_public_ips", "false"}}},
-		{[]string{"run", "-runner", "flink", "--id", "x", "--", "--runner"}, []string{"run", "-runner", "flink", "--id", "x", "--", "--runner"}, nil},
+		{
+			[]string{"--runner", "flink", "run", "--parallelism=-1"},
+			[]string{"run"},
+			[]beamFlag{{"runner", "flink"}, {"parallelism", "-1"}},
+		},
+		{
+			[]string{"run", "--parallelism", "-1", "--labels={\"a\":\"=\"}"},
+			[]string{"run"},
+			[]beamFlag{{"parallelism", "-1"}, {"labels", `{"a":"="}`}},
+		},
+		{
+			[]string{"run", "--no_use_public_ips", "x", "--use_public_ips=false"},
+			[]string{"run", "x"},
+			[]beamFlag{{"no_use_public_ips", "true"}, {"use_public_ips", "false"}},
+		},
+		{
+			[]string{"run", "-runner", "flink", "--id", "x", "--", "--runner"},
+			[]string{"run", "-runner", "flink", "--id", "x", "--", "--runner"},
+			nil,
+		},
 	} {
 		ours, beams, err := cutBeamFlags(c.args)
 		if err != nil || !slices.Equal(ours, c.ours) || !reflect.DeepEqual(beams, c.beams) {
@@ -98,7 +114,10 @@ func TestIsWorker(t *testing.T) {
 		args []string
 		want bool
 	}{
-		{[]string{"--worker=true", "--id=1", "--logging_endpoint=a:1", "--control_endpoint=a:2", "--semi_persist_dir=/tmp"}, true},
+		{[]string{
+			"--worker=true", "--id=1", "--logging_endpoint=a:1", "--control_endpoint=a:2",
+			"--semi_persist_dir=/tmp",
+		}, true},
 		{[]string{"--worker", "--id=1"}, true},
 		{[]string{"--worker=false"}, false},
 		{[]string{"run", "--worker"}, false},

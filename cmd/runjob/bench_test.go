@@ -12,12 +12,23 @@ func TestBench(t *testing.T) {
 	if err := (&benchCommand{Documents: 30, Threshold: 0.5}).Run(t.Context(), &out); err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range []string{"30 texts", "single-hash fingerprint", "exact set and MinHash", "435 pairs from 0.5", "article: classical", "pcmpestrm", "bitmaps first"} {
+	for _, row := range []string{
+		"30 texts", "single-hash fingerprint", "exact set and MinHash", "435 pairs from 0.5",
+		"article: classical", "pcmpestrm", "bitmaps first",
+	} {
 		if !strings.Contains(out.String(), row) {
 			t.Errorf("%q is missing in\n%s", row, &out)
 		}
 	}
-	for _, c := range []benchCommand{{Documents: 1, Threshold: 0.5}, {Documents: 1 << 30, Threshold: 0.5}, {Documents: 2}, {Documents: 2, Threshold: 1.1}} {
+	for _, c := range []benchCommand{
+		{Documents: 1, Threshold: 0.5},
+		{Documents: 1 << 30, Threshold: 0.5},
+		{Documents: 2},
+		{
+			Documents: 2,
+			Threshold: 1.1,
+		},
+	} {
 		if c.Validate() == nil {
 			t.Errorf("%+v is accepted", c)
 		}

@@ -14,8 +14,8 @@ import (
 	"mirrorbeam.dev/internal/storage/gcs"
 )
 
-// TestKilledInBucket kills jobs that work from bucket to bucket, at many points of their work. The bucket then holds the
-// earlier results, or the next job finds or makes the new ones, and clears away what the dead one has left.
+// TestKilledInBucket kills jobs that work from bucket to bucket, at many points of their work. The bucket then holds
+// the earlier results, or the next job finds or makes the new ones, and clears away what the dead one has left.
 func TestKilledInBucket(t *testing.T) {
 	server := newDeadlyBucket(t, "corpora")
 	s := newScene(t)
@@ -26,7 +26,8 @@ func TestKilledInBucket(t *testing.T) {
 		}
 	}
 	run := func() *started {
-		return s.command("runjob", "run", "--input", folder+"/in", "--output", folder+"/out", "--temp", folder+"/temp", "--emit", "clusters,removed", "--overwrite")
+		return s.command("runjob", "run", "--input", folder+"/in", "--output", folder+"/out", "--temp", folder+"/temp",
+			"--emit", "clusters,removed", "--overwrite")
 	}
 	results := func() map[string]string {
 		files := map[string]string{}
@@ -35,7 +36,8 @@ func TestKilledInBucket(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := strings.TrimPrefix(info.Name, folder+"/")
-			if strings.HasPrefix(name, "in/") || strings.HasSuffix(name, "summary.json") || strings.HasSuffix(name, "manifest.json") {
+			if strings.HasPrefix(name, "in/") || strings.HasSuffix(name, "summary.json") ||
+				strings.HasSuffix(name, "manifest.json") {
 				continue
 			}
 			content, err := storage.ReadFile(info.Name)
@@ -63,7 +65,10 @@ func TestKilledInBucket(t *testing.T) {
 		t.Fatalf("%d and %d files of results", len(old), len(fresh))
 	}
 	// Each point is a request that the process does not outlive. Publishing is at the end.
-	for _, point := range []int64{3, all / 4, all / 2, all - 60, all - 45, all - 40, all - 35, all - 30, all - 25, all - 20, all - 15, all - 10, all - 5} {
+	for _, point := range []int64{
+		3, all / 4, all / 2, all - 60, all - 45, all - 40, all - 35, all - 30, all - 25,
+		all - 20, all - 15, all - 10, all - 5,
+	} {
 		server.killAt(t, run(), point)
 		// A lease ends a minute after its process. The test does not wait.
 		for name := range results() {
@@ -89,17 +94,23 @@ func TestKilledInBucket(t *testing.T) {
 	}
 }
 
-// TestStoppedInBucket stops a job (SIGSTOP) at requests around its publishing until it has lost its leases. Another job publishes newer
-// results, and the first one goes on. A third one fails. The newer results stay as they are.
+// TestStoppedInBucket stops a job (SIGSTOP) at requests around its publishing until it has lost its leases. Another job
+// publishes newer results, and the first one goes on. A third one fails. The newer results stay as they are.
 func TestStoppedInBucket(t *testing.T) {
 	server := newDeadlyBucket(t, "corpora")
 	s := newScene(t)
 	const folder = "gs://corpora/job"
 	run := func(flags ...string) *started {
-		return s.command("runjob", append([]string{"run", "--output", folder + "/out", "--temp", folder + "/temp", "--overwrite"}, flags...)...)
+		return s.command("runjob",
+			append([]string{"run", "--output", folder + "/out", "--temp", folder + "/temp", "--overwrite"},
+				flags...)...)
 	}
 	older, newer, bad := folder+"/older.jsonl", folder+"/newer.jsonl", folder+"/bad.jsonl"
-	for name, content := range map[string][]byte{older: randomCorpus(300), newer: randomCorpus(500), bad: []byte("no JSON\n")} {
+	for name, content := range map[string][]byte{
+		older: randomCorpus(300),
+		newer: randomCorpus(500),
+		bad:   []byte("no JSON\n"),
+	} {
 		if err := storage.WriteFile(name, content); err != nil {
 			t.Fatal(err)
 		}
@@ -148,8 +159,8 @@ func TestStoppedInBucket(t *testing.T) {
 	}
 }
 
-// TestInterruptedInBucket: a job whose bucket answers no more, at many points of its work, ends soon after Ctrl-C or SIGTERM. The
-// bucket then holds the earlier results, or the next job finishes what this one has begun to publish.
+// TestInterruptedInBucket: a job whose bucket answers no more, at many points of its work, ends soon after Ctrl-C or
+// SIGTERM. The bucket then holds the earlier results, or the next job finishes what this one has begun to publish.
 func TestInterruptedInBucket(t *testing.T) {
 	server := newMuteBucket(t, "corpora")
 	s := newScene(t)
@@ -158,7 +169,8 @@ func TestInterruptedInBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := func() *started {
-		return s.command("runjob", "run", "--input", folder+"/in", "--output", folder+"/out", "--temp", folder+"/temp", "--overwrite")
+		return s.command("runjob", "run", "--input", folder+"/in", "--output", folder+"/out", "--temp", folder+"/temp",
+			"--overwrite")
 	}
 	if j := run(); j.Run() != nil {
 		t.Fatal(j.stderr.String())
@@ -206,7 +218,8 @@ func TestReportInBucket(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		j := s.command("runjob", "run", "--input", folder+"/in", "--output", folder+"/out", "--temp", folder+"/temp", "--overwrite", "--report")
+		j := s.command("runjob", "run", "--input", folder+"/in", "--output", folder+"/out", "--temp", folder+"/temp",
+			"--overwrite", "--report")
 		if err := j.Run(); err != nil {
 			t.Fatal(err, j.stderr.String())
 		}

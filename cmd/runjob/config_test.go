@@ -33,8 +33,9 @@ func printed(t *testing.T, args ...string) string {
 
 // TestPrecedence: a flag comes before a variable, a variable before the file, and that before the default.
 func TestPrecedence(t *testing.T) {
-	path := settingsIn(t, "# a comment\ninput: [a, b]\noutput: out\nthreshold: 0.6\nshingle: 5\nkeys: minhash\nseed: 18446744073709551615\n"+
-		"weight: {title: 3, text: 1}\ntokens: words\nmax_document: 1MiB\nemit: clusters,pairs\nwithin: null\n")
+	path := settingsIn(t,
+		"# a comment\ninput: [a, b]\noutput: out\nthreshold: 0.6\nshingle: 5\nkeys: minhash\nseed: 18446744073709551615\n"+
+			"weight: {title: 3, text: 1}\ntokens: words\nmax_document: 1MiB\nemit: clusters,pairs\nwithin: null\n")
 	t.Setenv("RUNJOB_CONFIG", path)
 	t.Setenv("RUNJOB_THRESHOLD", "0.7")
 	t.Setenv("RUNJOB_SHINGLE", "4")
@@ -45,19 +46,35 @@ func TestPrecedence(t *testing.T) {
 	}
 	got := command.(*runCommand).Config
 	want := job.Default()
-	want.Input, want.Output, want.Threshold, want.Shingle, want.Keys, want.Seed = []string{"x"}, "out", 0.9, 4, "minhash", job.Seed{Number: 1<<64 - 1}
-	want.Weight, want.Tokens, want.MaxDocument, want.Emit = map[string]float64{"title": 3, "text": 1}, sketch.WordTokens, 1<<20, []string{"clusters", "pairs"}
+	want.Input = []string{"x"}
+	want.Output = "out"
+	want.Threshold = 0.9
+	want.Shingle = 4
+	want.Keys = "minhash"
+	want.Seed = job.Seed{Number: 1<<64 - 1}
+	want.Weight = map[string]float64{"title": 3, "text": 1}
+	want.Tokens = sketch.WordTokens
+	want.MaxDocument = 1 << 20
+	want.Emit = []string{"clusters", "pairs"}
 	slices.Sort(got.Given)
-	want.Given = []string{"emit", "input", "keys", "max_document", "output", "seed", "shingle", "threshold", "tokens", "weight"}
+	want.Given = []string{
+		"emit", "input", "keys", "max_document", "output", "seed", "shingle", "threshold", "tokens",
+		"weight",
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
 
 	all := printed(t, "--threshold", "0.9")
 	for setting, want := range map[string]string{
-		"input: [a, b]": path + ":2", "threshold: 0.9": "flag", "shingle: 4": "RUNJOB_SHINGLE", "# bands: 0": "default", "weight: {text: 1, title: 3}": path + ":8",
+		"input: [a, b]":               path + ":2",
+		"threshold: 0.9":              "flag",
+		"shingle: 4":                  "RUNJOB_SHINGLE",
+		"# bands: 0":                  "default",
+		"weight: {text: 1, title: 3}": path + ":8",
 	} {
-		if i := strings.Index(all, "\n"+setting+" "); i < 0 || !strings.HasPrefix(strings.TrimLeft(all[i+1+len(setting):], " "), "# "+want+"\n") {
+		if i := strings.Index(all, "\n"+setting+" "); i < 0 ||
+			!strings.HasPrefix(strings.TrimLeft(all[i+1+len(setting):], " "), "# "+want+"\n") {
 			t.Errorf("%s is not said to be from %s in\n%s", setting, want, all)
 		}
 	}
@@ -90,16 +107,19 @@ func TestSettingsFaults(t *testing.T) {
 		"threshold: 7":                 "--threshold 7: must be above 0",
 		"zzzzzzzzzzzzz: 1\nyyyy: true": "unknown setting zzzzzzzzzzzzz",
 	} {
-		_, err := parse([]string{"run", "--config", settingsIn(t, content), "--input", "x", "--output", "y"}, io.Discard)
+		_, err := parse([]string{"run", "--config", settingsIn(t, content), "--input", "x", "--output", "y"},
+			io.Discard)
 		if exitCode(err) != exitUsage || !strings.Contains(strings.Join(faultLines(err), "\n"), want) {
 			t.Errorf("%q: %v, want %s", content, err, want)
 		}
 	}
-	if _, err := parse([]string{"run", "--config", "missing.yaml"}, io.Discard); exitCode(err) != exitUsage || !strings.HasPrefix(err.Error(), "--config: open missing.yaml") {
+	if _, err := parse([]string{"run", "--config", "missing.yaml"}, io.Discard); exitCode(err) != exitUsage ||
+		!strings.HasPrefix(err.Error(), "--config: open missing.yaml") {
 		t.Errorf("no file: %v", err)
 	}
 	t.Setenv("RUNJOB_TRESHOLD", "1")
-	if _, err := parse([]string{"run", "--input", "x"}, io.Discard); err == nil || err.Error() != "unknown setting RUNJOB_TRESHOLD, did you mean RUNJOB_THRESHOLD?" {
+	if _, err := parse([]string{"run", "--input", "x"}, io.Discard); err == nil ||
+		err.Error() != "unknown setting RUNJOB_TRESHOLD, did you mean RUNJOB_THRESHOLD?" {
 		t.Errorf("a variable: %v", err)
 	}
 }
@@ -117,7 +137,10 @@ func TestConfigChecks(t *testing.T) {
 		t.Errorf("%v, %s", err, out.String())
 	}
 	lines := strings.Join(faultLines(err), "\n")
-	for _, want := range []string{"--threshold 2: must be above 0 and at most 1\n", "--rows 100: must be from 0 to 64 (from " + path + ":2)\n", "missing.txt"} {
+	for _, want := range []string{
+		"--threshold 2: must be above 0 and at most 1\n",
+		"--rows 100: must be from 0 to 64 (from " + path + ":2)\n", "missing.txt",
+	} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("%q is not in\n%s", want, lines)
 		}
@@ -155,8 +178,14 @@ func TestPreset(t *testing.T) {
 	path := settingsIn(t, "preset: code\ncommon: off\ninput: x\noutput: y\n")
 	for _, args := range [][]string{{"--config", path}, {"--preset", "code", "--common", "off"}} {
 		all := printed(t, args...)
-		for setting, want := range map[string]string{"# code: auto": "preset code", "# split: star": "preset code", "common: off": "", "# shingle: 3": "default"} {
-			if i := strings.Index(all, "\n"+setting+" "); i < 0 || !strings.HasPrefix(strings.TrimLeft(all[i+1+len(setting):], " "), "# "+want) {
+		for setting, want := range map[string]string{
+			"# code: auto":  "preset code",
+			"# split: star": "preset code",
+			"common: off":   "",
+			"# shingle: 3":  "default",
+		} {
+			if i := strings.Index(all, "\n"+setting+" "); i < 0 ||
+				!strings.HasPrefix(strings.TrimLeft(all[i+1+len(setting):], " "), "# "+want) {
 				t.Errorf("%v: %s is not said to be from %s in\n%s", args, setting, want, all)
 			}
 		}

@@ -25,8 +25,14 @@ var damages = []struct {
 	name string
 	do   func(path string, content []byte) error
 }{
-	{"a byte is flipped at its beginning", func(path string, b []byte) error { b[0] ^= 1; return os.WriteFile(path, b, 0o600) }},
-	{"a byte is flipped in its middle", func(path string, b []byte) error { b[len(b)/2] ^= 1; return os.WriteFile(path, b, 0o600) }},
+	{"a byte is flipped at its beginning", func(path string, b []byte) error {
+		b[0] ^= 1
+		return os.WriteFile(path, b, 0o600)
+	}},
+	{"a byte is flipped in its middle", func(path string, b []byte) error {
+		b[len(b)/2] ^= 1
+		return os.WriteFile(path, b, 0o600)
+	}},
 	{"it is cut in half", func(path string, b []byte) error { return os.WriteFile(path, b[:len(b)/2], 0o600) }},
 	{"it is missing", func(string, []byte) error { return nil }},
 	{"it is a folder", func(path string, _ []byte) error { return os.Mkdir(path, 0o700) }},
@@ -52,15 +58,21 @@ func newDamagedJob(t *testing.T) *damagedJob {
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(root, "cache"))
 	w := &damagedJob{t: t, config: job.Default()}
 	c := &w.config
-	c.Input, c.State, c.Output = []string{filepath.Join(root, "in")}, filepath.Join(root, "state"), filepath.Join(root, "out")
+	c.Input = []string{filepath.Join(root, "in")}
+	c.State = filepath.Join(root, "state")
+	c.Output = filepath.Join(root, "out")
 	c.Overwrite, c.Protected, c.MirrorPages = true, filepath.Join(root, "protected"), 1
 	c.Emit, c.FailOn = []string{"clusters", "pairs", "mirrors", "sites", "suspects"}, []string{"new-suspects"}
 	if err := os.WriteFile(c.Protected, []byte("example.org\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for i, host := range []string{"example.org", "examp1e.net", "harbour.example"} {
-		text := []string{"the page asks for a name and a secret word, as it has always done", "the ferry waits for high water"}[i/2]
-		writeOld(t, fmt.Sprintf("%s/%d.jsonl", c.Input[0], i), fmt.Appendf(nil, "{\"id\":%q,\"url\":\"http://%[1]s/login\",\"text\":%q}\n", host, text))
+		text := []string{
+			"the page asks for a name and a secret word, as it has always done",
+			"the ferry waits for high water",
+		}[i/2]
+		writeOld(t, fmt.Sprintf("%s/%d.jsonl", c.Input[0], i),
+			fmt.Appendf(nil, "{\"id\":%q,\"url\":\"http://%[1]s/login\",\"text\":%q}\n", host, text))
 		if _, err := pipeline.Run(t.Context(), w.config); err != nil {
 			t.Fatal(err)
 		}
@@ -168,8 +180,8 @@ func (w *damagedJob) kinds() []string {
 	return all
 }
 
-// TestDamagedState: whatever happens to a file of a state, each command has the right result, or ends with 4 and says what to
-// do. That helps.
+// TestDamagedState: whatever happens to a file of a state, each command has the right result, or ends with 4 and says
+// what to do. That helps.
 func TestDamagedState(t *testing.T) {
 	quietLogs()
 	w, ctx := newDamagedJob(t), t.Context()
@@ -211,7 +223,8 @@ func TestDamagedState(t *testing.T) {
 					t.Fatal(err)
 				}
 				err := command()
-				if code := exitCode(err); code != exitDone && (code != exitStorage || !remedies.MatchString(strings.Join(faultLines(err), "\n"))) {
+				if code := exitCode(err); code != exitDone &&
+					(code != exitStorage || !remedies.MatchString(strings.Join(faultLines(err), "\n"))) {
 					t.Errorf("%s: %s: %s ends with %d: %v", filepath.Base(path), damage.name, name, code, err)
 				}
 			}
@@ -219,7 +232,8 @@ func TestDamagedState(t *testing.T) {
 	}
 }
 
-// TestStateOfAnotherVersion: a file of a layout that this program does not read is refused, the message says what helps, and that helps.
+// TestStateOfAnotherVersion: a file of a layout that this program does not read is refused, the message says what
+// helps, and that helps.
 func TestStateOfAnotherVersion(t *testing.T) {
 	quietLogs()
 	w := newDamagedJob(t)
@@ -248,7 +262,8 @@ func TestStateOfAnotherVersion(t *testing.T) {
 				continue
 			}
 			text := strings.Join(faultLines(err), "\n")
-			if exitCode(err) != exitStorage && command == "run" || !strings.Contains(text, "another version of this program") || !strings.Contains(text, remedy) {
+			if exitCode(err) != exitStorage && command == "run" ||
+				!strings.Contains(text, "another version of this program") || !strings.Contains(text, remedy) {
 				t.Errorf("%s: %s: %s", name, command, text)
 			}
 		}

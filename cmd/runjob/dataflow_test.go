@@ -38,7 +38,10 @@ func onDataflow(s *scene, server *dataflowtest.Server, documents int, more ...st
 // againOnDataflow does the same with the input that is there.
 func againOnDataflow(s *scene, server *dataflowtest.Server, more ...string) *started {
 	s.t.Helper()
-	args := append([]string{"run", "--runner", "dataflow", "--input", folder + "/in.jsonl", "--output", folder + "/out", "--temp", folder + "/temp"}, more...)
+	args := append([]string{
+		"run", "--runner", "dataflow", "--input", folder + "/in.jsonl", "--output",
+		folder + "/out", "--temp", folder + "/temp",
+	}, more...)
 	for name, value := range server.Flags() {
 		args = append(args, "--"+name, value)
 	}
@@ -99,8 +102,8 @@ func TestDataflowState(t *testing.T) {
 	}
 }
 
-// TestDataflowLaunched plays a Flex Template: the program leaves a job for the launcher and ends, the launcher starts the
-// job, and another process publishes its results.
+// TestDataflowLaunched plays a Flex Template: the program leaves a job for the launcher and ends, the launcher starts
+// the job, and another process publishes its results.
 func TestDataflowLaunched(t *testing.T) {
 	server := dataflowtest.Start(t)
 	server.Run()
@@ -120,7 +123,8 @@ func TestDataflowLaunched(t *testing.T) {
 	if err := finish.Run(); err != nil {
 		t.Fatalf("%v: %s", err, &finish.stderr)
 	}
-	if page, err := server.Object(folder + "/out/report.html"); err != nil || !strings.Contains(string(page), "</html>") {
+	if page, err := server.Object(folder + "/out/report.html"); err != nil ||
+		!strings.Contains(string(page), "</html>") {
 		t.Errorf("a report of %d bytes: %v", len(page), err)
 	}
 	checkPublished(t, server, 300)
@@ -223,7 +227,8 @@ esac
 	if err := os.Chmod(filepath.Join(s.dir, "bin/gcloud"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	j := s.command(script, dataflowtest.Project, dataflowtest.Region, dataflowtest.Bucket, folder+"/in.jsonl", folder+"/out",
+	j := s.command(script, dataflowtest.Project, dataflowtest.Region, dataflowtest.Bucket, folder+"/in.jsonl",
+		folder+"/out",
 		"--dataflow_endpoint", server.Endpoint)
 	j.Env = append(j.Env, "PATH="+filepath.Join(s.dir, "bin")+":"+os.Getenv("PATH"), "RUNJOB="+program)
 	if err := j.Run(); err != nil {

@@ -44,12 +44,17 @@ func newDeadlyBucket(t *testing.T, name string) *deadlyBucket {
 	return b
 }
 
-// serveBucket starts a server with a bucket of that name for the rest of the test. Answer answers each request, perhaps by the
-// server.
+// serveBucket starts a server with a bucket of that name for the rest of the test. Answer answers each request, perhaps
+// by the server.
 func serveBucket(t *testing.T, name string, answer func(w http.ResponseWriter, r *http.Request, server http.Handler)) {
 	t.Helper()
 	proxy := storagetest.NewProxy(t, nil)
-	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard})
+	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{
+		NoListener:  true,
+		PublicHost:  proxy.Host,
+		ExternalURL: proxy.URL,
+		Writer:      io.Discard,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +65,8 @@ func serveBucket(t *testing.T, name string, answer func(w http.ResponseWriter, r
 			recorder := httptest.NewRecorder()
 			server.HTTPHandler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, r.URL.Path, nil))
 			var found struct{ Generation string }
-			if json.Unmarshal(recorder.Body.Bytes(), &found) == nil && found.Generation != "" && found.Generation != want {
+			if json.Unmarshal(recorder.Body.Bytes(), &found) == nil && found.Generation != "" &&
+				found.Generation != want {
 				w.WriteHeader(http.StatusPreconditionFailed)
 				return
 			}
@@ -78,8 +84,8 @@ func (b *deadlyBucket) killAt(t *testing.T, job *started, number int64) {
 	<-b.signalAt(t, job, number, syscall.SIGKILL)
 }
 
-// signalAt starts a job, sends it a signal at the request of that number, which is not answered, and waits until the server
-// is at rest. The channel has the end of the job.
+// signalAt starts a job, sends it a signal at the request of that number, which is not answered, and waits until the
+// server is at rest. The channel has the end of the job.
 func (b *deadlyBucket) signalAt(t *testing.T, job *started, number int64, signal syscall.Signal) (ended chan error) {
 	t.Helper()
 	b.requests.Store(0)
@@ -149,9 +155,11 @@ func newMuteBucket(t *testing.T, name string) *muteBucket {
 	return b
 }
 
-// interruptAt starts a job and sends it a signal when the request of that number gets no answer. It returns how long the job
-// takes to end, its exit code and its messages.
-func (b *muteBucket) interruptAt(t *testing.T, job *started, number int64, way mute, signal os.Signal) (took time.Duration, code int, message string) {
+// interruptAt starts a job and sends it a signal when the request of that number gets no answer. It returns how long
+// the job takes to end, its exit code and its messages.
+func (b *muteBucket) interruptAt(t *testing.T, job *started, number int64, way mute,
+	signal os.Signal,
+) (took time.Duration, code int, message string) {
 	t.Helper()
 	b.way, b.heard, b.back = way, make(chan struct{}, 1), make(chan struct{})
 	b.requests.Store(0)

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestDemoAnywhere: the demo needs no Go and no documents of the machine, replaces its corpus, and shows clusters and a difference.
+// TestDemoAnywhere: the demo needs no Go and no documents of the machine, replaces its corpus, and shows clusters and a
+// difference.
 func TestDemoAnywhere(t *testing.T) {
 	t.Parallel()
 	program, err := exec.LookPath("runjob")
@@ -24,14 +25,18 @@ func TestDemoAnywhere(t *testing.T) {
 		if err := demo.Run(); err != nil {
 			t.Fatalf("%v: %s", err, errors.String())
 		}
-		for _, want := range []string{"The largest clusters", "A pair that is not a copy", "would be removed", "What to try next"} {
+		for _, want := range []string{
+			"The largest clusters", "A pair that is not a copy", "would be removed",
+			"What to try next",
+		} {
 			if !strings.Contains(said.String(), want) {
 				t.Errorf("the demo says %q, want %q", said.String(), want)
 			}
 		}
 	}
 	path := filepath.Join(t.TempDir(), "corpus.jsonl")
-	if n, err := writeDemoCorpus(path, nil); err != nil || n != 0 || read(t, path) != string(fables) || !isDemoCorpus(path) {
+	if n, err := writeDemoCorpus(path, nil); err != nil || n != 0 || read(t, path) != string(fables) ||
+		!isDemoCorpus(path) {
 		t.Errorf("an empty disk gives %d documents beside the fables (%v)", n, err)
 	}
 	if n := bytes.Count(fables, []byte("\n")); n < 20 || len(fables) > 200_000 {

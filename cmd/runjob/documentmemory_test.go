@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestDocumentMemory: no document brings a job to more memory than --memory, or 600 MiB by default, whatever it becomes. Those that would
-// are rejects. Large near-duplicates are compared one pair after the other.
+// TestDocumentMemory: no document brings a job to more memory than --memory, or 600 MiB by default, whatever it
+// becomes. Those that would are rejects. Large near-duplicates are compared one pair after the other.
 func TestDocumentMemory(t *testing.T) {
 	const size = 12_000_000
 	stopWords := "the\n"
@@ -27,14 +27,35 @@ func TestDocumentMemory(t *testing.T) {
 		copies           int // of the text, each with an end of its own; 0: one
 		memory, rejected int64
 	}{
-		"Unicode forms":       {strings.Repeat("\ufdfa", size/3), []string{"--normalize", "nfkc"}, 0, 600 << 20, 1},
-		"names, memory":       {strings.Repeat("#", size), []string{"--code", "rust,names", "--memory", "200MiB"}, 0, 200 << 20, 1},
-		"names, passages":     {strings.Repeat("(", size), []string{"--code", "java,names", "--similarity", "containment", "--emit", "pairs"}, 0, 600 << 20, 1},
-		"stop words, memory":  {strings.Repeat("a b ", size/4), []string{"--stopwords", "stop.txt", "--stopwords-use", "require", "--memory", "200MiB"}, 0, 200 << 20, 1},
-		"an ordinary one":     {strings.Repeat("some words of a long text ", size/26), []string{"--memory", "200MiB"}, 0, 200 << 20, 0},
+		"Unicode forms": {strings.Repeat("\ufdfa", size/3), []string{"--normalize", "nfkc"}, 0, 600 << 20, 1},
+		"names, memory": {
+			strings.Repeat("#", size),
+			[]string{"--code", "rust,names", "--memory", "200MiB"},
+			0,
+			200 << 20, 1,
+		},
+		"names, passages": {
+			strings.Repeat("(", size),
+			[]string{"--code", "java,names", "--similarity", "containment", "--emit", "pairs"},
+			0, 600 << 20, 1,
+		},
+		"stop words, memory": {
+			strings.Repeat("a b ", size/4),
+			[]string{"--stopwords", "stop.txt", "--stopwords-use", "require", "--memory", "200MiB"},
+			0, 200 << 20, 1,
+		},
+		"an ordinary one": {
+			strings.Repeat("some words of a long text ", size/26),
+			[]string{"--memory", "200MiB"},
+			0, 200 << 20, 0,
+		},
 		"near-duplicates":     {string(noise), []string{"--tokens", "chars", "--shingle", "8"}, 3, 540 << 20, 0},
 		"long and normalized": {words, []string{"--normalize", "nfkc,fold,punctuation"}, 0, 600 << 20, 0},
-		"long and escaped":    {strings.Repeat("some \"words\"\nof a long text ", 2*size/28), []string{"--code", "java"}, 0, 600 << 20, 0},
+		"long and escaped": {
+			strings.Repeat("some \"words\"\nof a long text ", 2*size/28),
+			[]string{"--code", "java"},
+			0, 600 << 20, 0,
+		},
 		"long passages":       {words[:15_000_000], []string{"--similarity", "containment"}, 0, 600 << 20, 0},
 		"a long one, usually": {strings.Repeat("some words of a long text ", 4*size/26), nil, 0, 600 << 20, 0},
 	} {

@@ -13,7 +13,8 @@ func TestExcerptIsShort(t *testing.T) {
 	// Whether the limit falls into a word or behind one.
 	for length := 1; length <= excerptLength+2; length++ {
 		text := strings.Repeat(strings.Repeat("é", length)+" ", 5*excerptLength/length+2)
-		if got := excerpt(text); utf8.RuneCountInString(strings.TrimSuffix(got, "…")) > excerptLength || !strings.HasSuffix(got, "…") {
+		if got := excerpt(text); utf8.RuneCountInString(strings.TrimSuffix(got, "…")) > excerptLength ||
+			!strings.HasSuffix(got, "…") {
 			t.Errorf("of words of %d letters: %q", length, got)
 		}
 	}

@@ -32,7 +32,8 @@ var faults = []struct {
 		return s.runjob().succeeds(2)
 	}},
 	{"a text, and a line, over `--max-document`", func(s *scene) observed {
-		s.write("in.jsonl", between(document("text", strings.Repeat("x", 1001))+document("line", strings.Repeat("x", 2_000_000))))
+		s.write("in.jsonl",
+			between(document("text", strings.Repeat("x", 1001))+document("line", strings.Repeat("x", 2_000_000))))
 		return s.runjob("--max-document", "1000").succeeds(4)
 	}},
 	{"a document of 2 MB that becomes too large for `--memory`", func(s *scene) observed {
@@ -55,7 +56,9 @@ var faults = []struct {
 		return s.runjob().succeeds(4)
 	}},
 	{"ids that are numbers of 20 digits", func(s *scene) observed {
-		s.write("in.jsonl", []byte(`{"id":12345678901234567890,"text":"one two"}`+"\n"+`{"id":12345678901234567891,"text":"One, two!"}`+"\n"))
+		s.write("in.jsonl",
+			[]byte(`{"id":12345678901234567890,"text":"one two"}`+"\n"+`{"id":12345678901234567891,"text":"One, two!"}`+
+				"\n"))
 		return s.named(s.runjob("--emit", "pairs,removed").succeeds(2), "12345678901234567890", "12345678901234567891")
 	}},
 	{"two documents with one id", func(s *scene) observed {
@@ -217,7 +220,8 @@ var faults = []struct {
 	}},
 	{"a named pipe by the name of `manifest.json`", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
-		if err := errors.Join(os.Mkdir(filepath.Join(s.dir, "out.d"), 0o777), syscall.Mkfifo(filepath.Join(s.dir, "out.d/manifest.json"), 0o666)); err != nil {
+		if err := errors.Join(os.Mkdir(filepath.Join(s.dir, "out.d"), 0o777),
+			syscall.Mkfifo(filepath.Join(s.dir, "out.d/manifest.json"), 0o666)); err != nil {
 			s.t.Fatal(err)
 		}
 		return s.runjob("--output", "out.d", "--overwrite").fails(exitStorage)
@@ -238,7 +242,10 @@ var faults = []struct {
 		}
 		first.signal(syscall.SIGCONT)
 		first.succeeds(lines(largeCorpus()))
-		return observed{code, "`" + s.unnamed(strings.TrimSuffix(message, "\n")) + "`", "the other job continues and succeeds"}
+		return observed{
+			code, "`" + s.unnamed(strings.TrimSuffix(message, "\n")) + "`",
+			"the other job continues and succeeds",
+		}
 	}},
 	{"SIGTERM", func(s *scene) observed { return s.interrupted(syscall.SIGTERM) }},
 	{"Ctrl-C", func(s *scene) observed { return s.interrupted(syscall.SIGINT) }},
@@ -418,7 +425,8 @@ func TestFaults(t *testing.T) {
 		row := want
 		t.Run(fault.name, func(t *testing.T) {
 			seen := fault.befalls(newScene(t))
-			cells := fmt.Sprintf("| %s | %d | %s | %s |\n", fault.name, seen.exit, strings.ReplaceAll(seen.message, "|", `\|`), seen.documents)
+			cells := fmt.Sprintf("| %s | %d | %s | %s |\n", fault.name, seen.exit,
+				strings.ReplaceAll(seen.message, "|", `\|`), seen.documents)
 			row = strings.ReplaceAll(cells, "|  |", "| |")
 			if row != want && os.Getenv("UPDATE") == "" {
 				t.Errorf("%s differs (UPDATE=1 rewrites it):\n got %swant %s", documentation, row, want)

@@ -33,7 +33,8 @@ var inputFaults = []struct {
 		s.write("in/c.parquet", []byte("PAR1 and no more"))
 		s.write("in/d.csv", []byte("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"))
 		s.write("in/e.jsonl.lz4", []byte("\x02\x21\x4c\x18\x00\x00\x00\x00"))
-		if err := errors.Join(os.Chmod(filepath.Join(s.dir, "in/b.jsonl"), 0), os.Symlink("nowhere", filepath.Join(s.dir, "in/f.jsonl"))); err != nil {
+		if err := errors.Join(os.Chmod(filepath.Join(s.dir, "in/b.jsonl"), 0),
+			os.Symlink("nowhere", filepath.Join(s.dir, "in/f.jsonl"))); err != nil {
 			s.t.Fatal(err)
 		}
 		return s.unprivileged("--input", "in").succeeds(7)
@@ -136,17 +137,27 @@ func TestTold(t *testing.T) {
 		summary  string
 		contains bool
 	}{
-		{"other", []string{"in/a.pdf", "in/b.PDF", "in/x/notes.txt"}, "\nnote: 3 files of the searched folders passed over: 2 .pdf (a.pdf), 1 .txt (x/notes.txt); a pattern such as 'DIR/*' names files to read; 'pdftotext FILE FILE.txt' converts .pdf\n", `".pdf": 2`, true},
-		{"same", nil, "\nwarning: one id is used for 2 documents, such as a.jsonl:0 and a.jsonl:49: ", `"repeated_ids": 1`, true},
+		{
+			"other",
+			[]string{"in/a.pdf", "in/b.PDF", "in/x/notes.txt"},
+			"\nnote: 3 files of the searched folders passed over: 2 .pdf (a.pdf), 1 .txt (x/notes.txt); a pattern such as 'DIR/*' names files to read; 'pdftotext FILE FILE.txt' converts .pdf\n", `".pdf": 2`, true,
+		},
+		{
+			"same", nil, "\nwarning: one id is used for 2 documents, such as a.jsonl:0 and a.jsonl:49: ",
+			`"repeated_ids": 1`, true,
+		},
 		{"other", nil, "one id is used", "repeated_ids", false},
 	} {
 		s := newScene(t)
-		s.write("in/a.jsonl", []byte(document("same", "one of two good documents")+document(test.id, "the other is unlike it")))
+		s.write("in/a.jsonl",
+			[]byte(document("same", "one of two good documents")+document(test.id, "the other is unlike it")))
 		for _, name := range test.files {
 			s.write(name, []byte("none"))
 		}
 		code, message := s.runjob("--input", "in", "--emit", "removed").ends()
-		if summary := s.outputs()["summary.json"]; code != exitDone || strings.Contains(message, test.line) != test.contains || strings.Contains(summary, test.summary) != test.contains {
+		if summary := s.outputs()["summary.json"]; code != exitDone ||
+			strings.Contains(message, test.line) != test.contains ||
+			strings.Contains(summary, test.summary) != test.contains {
 			t.Errorf("%s: exit code %d, %s\n%s", test.line, code, message, summary)
 		}
 	}

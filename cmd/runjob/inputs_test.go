@@ -36,7 +36,8 @@ func TestLongLinesTakeNoMemory(t *testing.T) {
 	j.succeeds(6)
 	// The system counts for a child what this process held before.
 	var summary finished.Summary
-	if b, err := os.ReadFile(filepath.Join(s.dir, "out", "summary.json")); err != nil || json.Unmarshal(b, &summary) != nil {
+	if b, err := os.ReadFile(filepath.Join(s.dir, "out", "summary.json")); err != nil ||
+		json.Unmarshal(b, &summary) != nil {
 		t.Fatal("no summary", err)
 	}
 	if bytes := summary.PeakMemoryBytes; bytes == 0 || bytes > 300<<20 {

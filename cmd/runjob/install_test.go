@@ -28,9 +28,13 @@ func saidBy(t *testing.T, args ...string) string {
 // TestVersion: the version, the commit and whether it was modified are said if the build knows them.
 func TestVersion(t *testing.T) {
 	info := &debug.BuildInfo{
-		GoVersion: "go1.26.0", Main: debug.Module{Version: "v1.2.3"},
-		Deps:     []*debug.Module{{Path: "github.com/apache/beam/sdks/v2", Version: "v2.77.0"}},
-		Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-11-22T00:00:00Z"}, {Key: "vcs.modified", Value: "true"}, {Key: "GOOS", Value: "linux"}, {Key: "GOARCH", Value: "amd64"}},
+		GoVersion: "go1.26.0",
+		Main:      debug.Module{Version: "v1.2.3"},
+		Deps:      []*debug.Module{{Path: "github.com/apache/beam/sdks/v2", Version: "v2.77.0"}},
+		Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {
+			Key:   "vcs.time",
+			Value: "2026-11-22T00:00:00Z",
+		}, {Key: "vcs.modified", Value: "true"}, {Key: "GOOS", Value: "linux"}, {Key: "GOARCH", Value: "amd64"}},
 	}
 	want := "runjob v1.2.3\ncommit abc of 2026-11-22T00:00:00Z, modified\nbuild 12ab\ngo1.26.0 linux/amd64\nApache Beam v2.77.0\n"
 	if got := versionText(info, "12ab"); got != want {
@@ -57,10 +61,15 @@ func TestCompletion(t *testing.T) {
 		t.Skip("there is no bash")
 	}
 	for typed, want := range map[string]string{
-		"runjob pl": "plan", "runjob run --thre": "--threshold", "runjob run --input x --min-sh": "--min-shingles", "runjob sketch --ki": "--kind", "runjob nothing --": "",
+		"runjob pl":                     "plan",
+		"runjob run --thre":             "--threshold",
+		"runjob run --input x --min-sh": "--min-shingles",
+		"runjob sketch --ki":            "--kind",
+		"runjob nothing --":             "",
 	} {
 		words := strings.Fields(typed)
-		script := saidBy(t, "completion", "bash") + "COMP_WORDS=(" + typed + "); COMP_CWORD=" + string(rune('0'+len(words)-1)) + "; _runjob; echo \"${COMPREPLY[*]}\"\n"
+		script := saidBy(t, "completion", "bash") + "COMP_WORDS=(" + typed + "); COMP_CWORD=" +
+			string(rune('0'+len(words)-1)) + "; _runjob; echo \"${COMPREPLY[*]}\"\n"
 		said, err := exec.CommandContext(t.Context(), bash, "--norc", "-c", script).CombinedOutput()
 		if got := strings.TrimSpace(string(said)); err != nil || got != want {
 			t.Errorf("%s: %q, want %q (%v)", typed, got, want, err)
@@ -84,7 +93,8 @@ func TestManual(t *testing.T) {
 	}
 	for line := range strings.Lines(page) {
 		request, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") && !strings.Contains(" .TH .SH .SS .PP .TP .B .I ", " "+request+" ") {
+		if strings.HasPrefix(line, "'") ||
+			strings.HasPrefix(line, ".") && !strings.Contains(" .TH .SH .SS .PP .TP .B .I ", " "+request+" ") {
 			t.Errorf("a request of man: %q", line)
 		}
 	}

@@ -46,7 +46,8 @@ func TestInterruptedWhileItWaits(t *testing.T) {
 	defer to.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), attention/2)
 	defer cancel()
-	if n, err := (interruptible{ctx, from}).Read(make([]byte, 10)); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
+	if n, err := (interruptible{ctx, from}).Read(make([]byte, 10)); n != 0 ||
+		!errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%d bytes: %v", n, err)
 	}
 }

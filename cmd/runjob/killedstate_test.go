@@ -37,7 +37,7 @@ type killedRun struct {
 	name string
 	// change changes the input before the run.
 	change func(*scheduledJob)
-	// args are those of the run, in which DIR stands for the folder.
+	// args are the arguments of the run, in which DIR is the folder.
 	args []string
 	// prunes says that the job leaves documents out, and isKept that there is nothing for it to do.
 	prunes, isKept bool
@@ -45,21 +45,31 @@ type killedRun struct {
 
 // killedRuns are runs of all kinds. The run before each has the files a, b and c.
 var killedRuns = []killedRun{
-	{name: "grown", change: func(j *scheduledJob) { j.put("in/d.jsonl", runCorpus(500, 200)) }, args: []string{"--input", "DIR/in"}, prunes: true},
+	{
+		name:   "grown",
+		change: func(j *scheduledJob) { j.put("in/d.jsonl", runCorpus(500, 200)) },
+		args:   []string{"--input", "DIR/in"},
+		prunes: true,
+	},
 	{name: "changed", change: func(j *scheduledJob) {
 		j.put("in/b.jsonl", runCorpus(550, 100))
 		if err := storage.Remove(j.folder + "/in/c.jsonl"); err != nil {
 			j.t.Fatal(err)
 		}
 	}, args: []string{"--input", "DIR/in", "--allow-removal"}, prunes: true},
-	{name: "added", change: func(j *scheduledJob) { j.put("new/d.jsonl", runCorpus(500, 200)) }, args: []string{"--input", "DIR/new", "--add"}, prunes: true},
+	{
+		name:   "added",
+		change: func(j *scheduledJob) { j.put("new/d.jsonl", runCorpus(500, 200)) },
+		args:   []string{"--input", "DIR/new", "--add"},
+		prunes: true,
+	},
 	{name: "nothing", change: func(*scheduledJob) {}, args: []string{"--input", "DIR/in"}, isKept: true},
 }
 
 // isPruned matches the summary of a job that has left documents out.
 var isPruned = regexp.MustCompile(`"name": "prune",[^}]*"tasks": [1-9]`)
 
-// runCorpus returns a number of documents from that number on, one of which in three is like the one before.
+// runCorpus returns a number of documents from that number on; one in three is like the document before it.
 func runCorpus(from, n int) []byte {
 	var b bytes.Buffer
 	for i := from; i < from+n; i++ {
@@ -84,7 +94,13 @@ func newKilledJob(s *scene, folder string, server *deadlyBucket) *scheduledJob {
 		}
 	}
 	s.t.Logf("%d jobs are killed; to kill them at the same moments: KILL_SEED=%d", number, seed)
-	return &scheduledJob{scene: s, folder: folder, server: server, random: rand.New(rand.NewPCG(seed, 18)), kills: (number + len(killedRuns) - 1) / len(killedRuns)}
+	return &scheduledJob{
+		scene:  s,
+		folder: folder,
+		server: server,
+		random: rand.New(rand.NewPCG(seed, 18)),
+		kills:  (number + len(killedRuns) - 1) / len(killedRuns),
+	}
 }
 
 // put writes an input file, which looks as if it had been there for long.
@@ -99,7 +115,10 @@ func (j *scheduledJob) put(name string, content []byte) {
 
 // run returns the job with the arguments of a run.
 func (j *scheduledJob) run(args []string) *started {
-	all := []string{"run", "--output", j.output, "--temp", filepath.Join(j.dir, "temp"), "--emit", "clusters,pairs,mirrors,sites", "--overwrite", "--state", j.state}
+	all := []string{
+		"run", "--output", j.output, "--temp", filepath.Join(j.dir, "temp"), "--emit",
+		"clusters,pairs,mirrors,sites", "--overwrite", "--state", j.state,
+	}
 	for _, arg := range args {
 		all = append(all, strings.Replace(arg, "DIR", j.folder, 1))
 	}
@@ -161,7 +180,8 @@ func restore(t *testing.T, folder string, files map[string]string) {
 	}
 }
 
-// kill starts a job and kills it at a random moment of a job that takes so long or, in a bucket, that makes that many requests.
+// kill starts a job and kills it at a random moment of a job that takes so long or, in a bucket, that makes that many
+// requests.
 func (j *scheduledJob) kill(job *started, whole time.Duration, requests int64) {
 	j.t.Helper()
 	if j.server != nil {
@@ -185,7 +205,8 @@ func (j *scheduledJob) kill(job *started, whole time.Duration, requests int64) {
 	}
 }
 
-// killRun kills jobs of a run. Each leaves the state before it or the one after it, and the next job ends as it would have.
+// killRun kills jobs of a run. Each leaves the state before it or the one after it, and the next job ends as it would
+// have.
 func (j *scheduledJob) killRun(run killedRun) {
 	j.t.Helper()
 	j.state, j.output = j.folder+"/state-"+run.name, filepath.Join(j.dir, "out-"+run.name)
@@ -242,7 +263,8 @@ func (j *scheduledJob) checkKilled(run killedRun, want map[string]string) {
 		maps.DeleteFunc(want, isTold)
 	}
 	if !maps.Equal(got, want) {
-		j.t.Errorf("the next job left %d files that are not the %d files of a job that was not killed", len(got), len(want))
+		j.t.Errorf("the next job left %d files that are not the %d files of a job that was not killed", len(got),
+			len(want))
 	}
 	if _, err := state.Verify(j.t.Context(), j.state); err != nil {
 		j.t.Errorf("after the next job the state does not verify: %v", err)
@@ -278,7 +300,8 @@ func (j *scheduledJob) checkSwept(run killedRun) {
 func writeOld(t *testing.T, path string, content []byte) {
 	t.Helper()
 	old := time.Now().Add(-time.Hour)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, content, 0o666), os.Chtimes(path, old, old)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, content, 0o666),
+		os.Chtimes(path, old, old)); err != nil {
 		t.Fatal(err)
 	}
 }

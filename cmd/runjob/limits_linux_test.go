@@ -89,7 +89,8 @@ func TestCheckGroups(t *testing.T) {
 		"8:pids:/old\n4:memory:/\n": "/pids/old/pids.max",
 	} {
 		err := checkGroups(root, list)
-		if err == nil && want != "" || err != nil && (want == "" || !strings.HasSuffix(err.Error(), "raise "+root+want)) {
+		if err == nil && want != "" ||
+			err != nil && (want == "" || !strings.HasSuffix(err.Error(), "raise "+root+want)) {
 			t.Errorf("%q: %v, want %q", list, err, want)
 		}
 	}

@@ -31,11 +31,15 @@ func TestMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, figure := range findings.Figures(s.Counts) {
-		if want := fmt.Sprintf("\nrunjob_%s %d\n", figure.Metric, figure.Value); !strings.Contains(string(content), want) {
+		if want := fmt.Sprintf("\nrunjob_%s %d\n", figure.Metric, figure.Value); !strings.Contains(string(content),
+			want) {
 			t.Errorf("there is no %q", want)
 		}
 	}
-	for _, want := range []string{"\nrunjob_mirrors 70\n", "\nrunjob_suspects 71\n", "# HELP runjob_empty the number of rejected records whose text is null or missing\n# TYPE runjob_empty gauge\n"} {
+	for _, want := range []string{
+		"\nrunjob_mirrors 70\n", "\nrunjob_suspects 71\n",
+		"# HELP runjob_empty the number of rejected records whose text is null or missing\n# TYPE runjob_empty gauge\n",
+	} {
 		if !strings.Contains(string(content), want) {
 			t.Errorf("there is no %q in\n%s", want, content)
 		}

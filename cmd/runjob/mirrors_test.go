@@ -15,7 +15,10 @@ func TestDefaultsOfMirrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := newMirrorsCommand().Config
-	want.Input, want.Output, want.Site, want.Given = []string{"in"}, "out", "domain", []string{"input", "output", "site"}
+	want.Input = []string{"in"}
+	want.Output = "out"
+	want.Site = "domain"
+	want.Given = []string{"input", "output", "site"}
 	if got := parsed.(*mirrorsCommand).Config; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
@@ -25,7 +28,8 @@ func TestDefaultsOfMirrors(t *testing.T) {
 	if want.HTMLText != webtext.Main || !want.Normalize.Skeleton {
 		t.Errorf("text %s, normalization %+v", want.HTMLText, want.Normalize)
 	}
-	if parsed, err = parse([]string{"mirrors", "--input", "in", "--output", "out", "--features", "f"}, io.Discard); err != nil {
+	if parsed, err = parse([]string{"mirrors", "--input", "in", "--output", "out", "--features", "f"},
+		io.Discard); err != nil {
 		t.Errorf("features: %v", err)
 	} else if parsed.(*mirrorsCommand).Normalize.Skeleton {
 		t.Error("features are normalized")

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestModuleOutside builds a program of another module, outside of the tree, against this module, as docs/how-to/library.md says.
+// TestModuleOutside builds a program of another module, outside of the tree, against this module, as
+// docs/how-to/library.md says.
 func TestModuleOutside(t *testing.T) {
 	tree, err := filepath.Abs("../..")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestPages: the commands that a page shows behind a dollar sign do what the page says. Each page has a folder of its own
-// for them, with a link to examples, whose files are older than the runs.
+// TestPages: the commands that a page shows behind a dollar sign do what the page says. Each page has a folder of its
+// own for them, with a link to examples, whose files are older than the runs.
 func TestPages(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*/*.md")
 	if err != nil {
@@ -105,8 +105,8 @@ type step struct {
 	lines   []string
 }
 
-// stepsOf returns the commands of a page: in indented blocks, behind a dollar sign, up to a line without a backslash at its
-// end. The lines of the block up to the next command are what it prints.
+// stepsOf returns the commands of a page: in indented blocks, behind a dollar sign, up to a line without a backslash at
+// its end. The lines of the block up to the next command are what it prints.
 func stepsOf(page string) ([]step, error) {
 	content, err := os.ReadFile(page)
 	if err != nil {

@@ -286,7 +286,8 @@ func printHotGroups(w io.Writer, c plan.Choice) {
 		if hotGroup.Dense {
 			treated = "too many: compared with pivots"
 		}
-		say(w, "  %6s such as %s: %s, %s\n", short(hotGroup.Documents), hotGroup.Example, pairsText(hotGroup.Candidates), treated)
+		say(w, "  %6s such as %s: %s, %s\n", short(hotGroup.Documents), hotGroup.Example,
+			pairsText(hotGroup.Candidates), treated)
 	}
 }
 

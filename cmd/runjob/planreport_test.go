@@ -40,7 +40,19 @@ func TestDrawCurve(t *testing.T) {
 }
 
 func TestShort(t *testing.T) {
-	for n, want := range map[float64]string{0: "0", 0.4: "0", 17: "17", 999: "999", 1000: "1.0k", 9940: "9.9k", 9960: "10k", 43210: "43k", 1.25e6: "1.2M", 7e9: "7.0G", 3e13: "30T"} {
+	for n, want := range map[float64]string{
+		0:      "0",
+		0.4:    "0",
+		17:     "17",
+		999:    "999",
+		1000:   "1.0k",
+		9940:   "9.9k",
+		9960:   "10k",
+		43210:  "43k",
+		1.25e6: "1.2M",
+		7e9:    "7.0G",
+		3e13:   "30T",
+	} {
 		if got := short(n); got != want {
 			t.Errorf("%g is written %s, want %s", n, got, want)
 		}

@@ -15,14 +15,25 @@ import (
 func moments() (looks [][]work.StageProgress, now []time.Time) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
-	first := work.StageProgress{Stage: work.Fingerprint, Tasks: 4, Done: 1, Records: 1000, Bytes: 2e6, Written: 3e6, Resident: 50e6, Begun: at(0), Ended: at(10)}
+	first := work.StageProgress{
+		Stage:    work.Fingerprint,
+		Tasks:    4,
+		Done:     1,
+		Records:  1000,
+		Bytes:    2e6,
+		Written:  3e6,
+		Resident: 50e6,
+		Begun:    at(0),
+		Ended:    at(10),
+	}
 	ended := first
 	ended.Done, ended.Records, ended.Bytes, ended.Ended = 4, 4000, 8e6, at(40)
 	key := work.StageProgress{Stage: work.Key, Tasks: 2, Begun: at(40)}
 	done := key
 	done.Done, done.Records, done.Resident, done.Ended = 2, 70, 60e6, at(45)
 	expected := work.StageProgress{Stage: work.Group, Tasks: 9}
-	return [][]work.StageProgress{nil, {first}, {ended, key, expected}, {ended, done, expected}}, []time.Time{at(0), at(10), at(41), at(50)}
+	return [][]work.StageProgress{nil, {first}, {ended, key, expected}, {ended, done, expected}},
+		[]time.Time{at(0), at(10), at(41), at(50)}
 }
 
 // follow hands the moments to a printer, one after the other.
@@ -47,7 +58,8 @@ func TestProgressOnTerminal(t *testing.T) {
 	var b bytes.Buffer
 	follow(t, &progressPrinter{out: &b, width: 200})
 	const erase = "\r\x1b[K"
-	want := erase + "fingerprint  25 %  30s left  1,000 documents  2.0 MB  200.0 kB/s  50.0 MB memory  3.0 MB written  task 2 of 4" +
+	want := erase +
+		"fingerprint  25 %  30s left  1,000 documents  2.0 MB  200.0 kB/s  50.0 MB memory  3.0 MB written  task 2 of 4" +
 		erase + "fingerprint  40.0 s  4,000 documents  8.0 MB  200.0 kB/s  50.0 MB memory  3.0 MB written  4 tasks\n" +
 		erase + "key           0 %  50.0 MB memory  3.0 MB written  task 1 of 2" +
 		erase + "key         100 %  70 records  60.0 MB memory  3.0 MB written  task 2 of 2" +
@@ -70,7 +82,8 @@ func TestProgressElsewhere(t *testing.T) {
 	var b bytes.Buffer
 	follow(t, &progressPrinter{out: &b})
 	got := b.String()
-	if strings.Count(got, "\n") != 3 || !strings.HasPrefix(got, "runjob: fingerprint  25 %  30s left") || strings.ContainsAny(got, "\r\x1b") {
+	if strings.Count(got, "\n") != 3 || !strings.HasPrefix(got, "runjob: fingerprint  25 %  30s left") ||
+		strings.ContainsAny(got, "\r\x1b") {
 		t.Errorf("%q", got)
 	}
 	b.Reset()
@@ -80,7 +93,8 @@ func TestProgressElsewhere(t *testing.T) {
 			Msg, Stage string
 			TasksDone  *int64 `json:"tasks_done"`
 		}
-		if err := json.Unmarshal([]byte(line), &record); err != nil || record.Msg != "progress" || record.Stage == "" || record.TasksDone == nil {
+		if err := json.Unmarshal([]byte(line), &record); err != nil || record.Msg != "progress" ||
+			record.Stage == "" || record.TasksDone == nil {
 			t.Errorf("%s: %v", line, err)
 		}
 	}

@@ -15,7 +15,8 @@ import (
 
 const pythonModule = "../../python/mirrorbeam/_run.py"
 
-// TestPython: the function of the package for Python has every setting, with the help of the flag. UPDATE=1 rewrites it.
+// TestPython: the function of the package for Python has every setting, with the help of the flag. UPDATE=1 rewrites
+// it.
 func TestPython(t *testing.T) {
 	want := pythonRun()
 	if os.Getenv("UPDATE") != "" {
@@ -100,7 +101,9 @@ var longFlag = regexp.MustCompile(`--[a-z][a-z-]*[a-z]`)
 
 // pythonHelp is the help of a flag as a part of a text in Python, with settings by the names of arguments.
 func pythonHelp(help string) string {
-	help = longFlag.ReplaceAllStringFunc(help, func(flag string) string { return settingName(strings.TrimPrefix(flag, "--")) })
+	help = longFlag.ReplaceAllStringFunc(help, func(flag string) string {
+		return settingName(strings.TrimPrefix(flag, "--"))
+	})
 	return strings.NewReplacer(`\`, `\\`, `"""`, `\"\"\"`).Replace(help)
 }
 
@@ -110,7 +113,8 @@ func pythonType(t reflect.Type) string {
 		return "bool"
 	case reflect.DeepEqual(one.Type, "number"):
 		return "float"
-	case reflect.DeepEqual(one.Type, []string{"integer", "string"}), reflect.DeepEqual(one.Type, []string{"string", "integer"}):
+	case reflect.DeepEqual(one.Type, []string{"integer", "string"}),
+		reflect.DeepEqual(one.Type, []string{"string", "integer"}):
 		return "int | str"
 	case one.Items != nil:
 		return "Sequence[Text] | Text"

@@ -31,7 +31,8 @@ type queryCommand struct {
 }
 
 func (c *queryCommand) Validate() error {
-	if err := errors.Join(job.CheckPlace("state", c.State), job.CheckLocal("output", c.Output), job.CheckFormat(c.Format)); err != nil {
+	if err := errors.Join(job.CheckPlace("state", c.State), job.CheckLocal("output", c.Output),
+		job.CheckFormat(c.Format)); err != nil {
 		return err
 	}
 	if c.Top < 0 {
@@ -41,7 +42,8 @@ func (c *queryCommand) Validate() error {
 		return fmt.Errorf("--window %d: must be 0 or more", c.Window)
 	}
 	if c.Window > 0 && !c.Add {
-		return fmt.Errorf("--window %d: limits the documents that --add holds: give --add, or leave --window out", c.Window)
+		return fmt.Errorf("--window %d: limits the documents that --add holds: give --add, or leave --window out",
+			c.Window)
 	}
 	if c.Threshold != nil && !(*c.Threshold > 0 && *c.Threshold <= 1) {
 		return fmt.Errorf("--threshold %g: must be above 0 and at most 1", *c.Threshold)

@@ -38,7 +38,9 @@ func TestReportedCommand(t *testing.T) {
 		change(&config)
 		folder := t.TempDir()
 		for name, value := range map[string]any{
-			"manifest.json": map[string]any{"files": []string{}}, "summary.json": map[string]any{"config": config}, "_SUCCESS": "",
+			"manifest.json": map[string]any{"files": []string{}},
+			"summary.json":  map[string]any{"config": config},
+			"_SUCCESS":      "",
 		} {
 			encoded, err := json.Marshal(value)
 			if err == nil {
@@ -56,7 +58,8 @@ func TestReportedCommand(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		words, err := exec.Command("sh", "-c", strings.Replace(figures.Run.Command, "runjob", `printf '%s\n'`, 1)).Output()
+		words, err := exec.Command("sh", "-c",
+			strings.Replace(figures.Run.Command, "runjob", `printf '%s\n'`, 1)).Output()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -94,7 +94,8 @@ func (c *runCommand) check(ctx context.Context) error {
 	c.note("settings and input are in order: about %s of text", size(found.Bytes))
 	if config.State != "" {
 		c.note("%s new, %s changed, %s removed, %s unchanged: %s", counted(int64(found.Files.New), "file"),
-			count(int64(found.Files.Changed)), count(int64(found.Files.Removed)), count(int64(found.Files.Unchanged)), found.Plan)
+			count(int64(found.Files.Changed)), count(int64(found.Files.Removed)), count(int64(found.Files.Unchanged)),
+			found.Plan)
 	}
 	return nil
 }
@@ -260,16 +261,23 @@ func printFiles(w io.Writer, s finished.Summary) {
 		say(w, "; --fail-on damaged-files makes that a failure\n")
 	}
 	for _, name := range slices.Sorted(maps.Keys(n.GuessedEncodings)) {
-		say(w, "note: %s read as %s, as guessed from the bytes, such as %s, and copies are in UTF-8: if letters are wrong, name it with --encoding\n",
+		say(w,
+			"note: %s read as %s, as guessed from the bytes, such as %s, and copies are in UTF-8: "+
+				"if letters are wrong, name it with --encoding\n",
 			counted(n.GuessedEncodings[name], "file"), name, s.Files.GuessedEncodings[name])
 	}
 	if len(s.Files.Unmatched) > 0 {
-		say(w, "note: no file matches %s of --include and --exclude, which may have *, ?, [a-z] and ** (any folders), and are case-sensitive\n", strings.Join(s.Files.Unmatched, ", "))
+		say(w,
+			"note: no file matches %s of --include and --exclude, which may have *, ?, [a-z] and ** (any folders), "+
+				"and are case-sensitive\n", strings.Join(s.Files.Unmatched, ", "))
 	}
-	passed := n.PassedOver
-	if len(passed) == 0 {
-		return
+	if len(n.PassedOver) > 0 {
+		printPassedOver(w, n.PassedOver, s.Files.PassedOver)
 	}
+}
+
+// printPassedOver tells how many files were passed over for each reason, with an example of the most frequent ones.
+func printPassedOver(w io.Writer, passed map[string]int64, examples map[string]string) {
 	all := int64(0)
 	endings := slices.SortedFunc(maps.Keys(passed), func(a, b string) int {
 		return cmp.Or(cmp.Compare(passed[b], passed[a]), strings.Compare(a, b))
@@ -279,7 +287,7 @@ func printFiles(w io.Writer, s finished.Summary) {
 		if all += passed[ending]; i < shownEndings {
 			shown = append(shown,
 				strings.TrimSuffix(fmt.Sprintf("%s %s (%s)", count(passed[ending]), strings.Trim(ending, "()"),
-					s.Files.PassedOver[ending]), " ()"))
+					examples[ending]), " ()"))
 		}
 	}
 	if more := len(endings) - len(shown); more > 0 {

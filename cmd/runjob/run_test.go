@@ -30,7 +30,10 @@ func TestPlanTextOfSkippedPairs(t *testing.T) {
 
 func TestPlanTextOfBands(t *testing.T) {
 	for bands, want := range map[int]string{1: "1 band of 3 rows finds a pair ", 7: "7 bands of 3 rows find a pair "} {
-		summary := finished.Summary{Plan: finished.Plan{Keys: methods.MinHash, Scheme: lshbands.Scheme{Bands: bands, Rows: 3}}}
+		summary := finished.Summary{Plan: finished.Plan{
+			Keys:   methods.MinHash,
+			Scheme: lshbands.Scheme{Bands: bands, Rows: 3},
+		}}
 		if text := planText(summary); !strings.HasPrefix(text, want) {
 			t.Errorf("%d bands: %s", bands, text)
 		}
@@ -38,9 +41,16 @@ func TestPlanTextOfBands(t *testing.T) {
 }
 
 func TestSourcesText(t *testing.T) {
-	for of, want := range map[int64]string{1: "1 of 1 document of a is in b, too", 3: "3 of 3 documents of a are in b, too"} {
+	for of, want := range map[int64]string{
+		1: "1 of 1 document of a is in b, too",
+		3: "3 of 3 documents of a are in b, too",
+	} {
 		var b strings.Builder
-		printSources(&b, []sources.Row{{Source: "a", Documents: of, In: []sources.Share{{Source: "b", Documents: of}}}, {Source: "b", Documents: 9}})
+		printSources(&b,
+			[]sources.Row{{Source: "a", Documents: of, In: []sources.Share{{Source: "b", Documents: of}}}, {
+				Source:    "b",
+				Documents: 9,
+			}})
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%s, want %s", b.String(), want)
 		}
@@ -48,7 +58,15 @@ func TestSourcesText(t *testing.T) {
 }
 
 func TestSize(t *testing.T) {
-	for n, want := range map[int64]string{0: "0 B", 1: "1 B", 49: "49 B", 50: "0.1 kB", 999: "1.0 kB", 64e6: "64.0 MB", 2e9: "2.0 GB"} {
+	for n, want := range map[int64]string{
+		0:    "0 B",
+		1:    "1 B",
+		49:   "49 B",
+		50:   "0.1 kB",
+		999:  "1.0 kB",
+		64e6: "64.0 MB",
+		2e9:  "2.0 GB",
+	} {
 		if got := size(n); got != want {
 			t.Errorf("%d bytes are written %s, want %s", n, got, want)
 		}
@@ -57,7 +75,15 @@ func TestSize(t *testing.T) {
 
 // TestLeftBehind: an interrupted command describes its output folder only if it has one.
 func TestLeftBehind(t *testing.T) {
-	for command, want := range map[command]bool{&runCommand{}: true, &planCommand{}: false, &queryCommand{}: false, &evalCommand{}: false, &finishCommand{}: false, &recutCommand{}: true, nil: false} {
+	for command, want := range map[command]bool{
+		&runCommand{}:    true,
+		&planCommand{}:   false,
+		&queryCommand{}:  false,
+		&evalCommand{}:   false,
+		&finishCommand{}: false,
+		&recutCommand{}:  true,
+		nil:              false,
+	} {
 		if text := leftBehind(command); strings.Contains(text, "the output folder") != want {
 			t.Errorf("%T: interrupted%s", command, text)
 		}
@@ -71,17 +97,27 @@ func TestCheck(t *testing.T) {
 		exit int
 		says string
 	}{
-		"in order":     {"--input in.jsonl --runner flink --endpoint 127.0.0.1:1 --output out", exitDone, "settings and input are in order"},
-		"a setting":    {"--input in.jsonl --threshold 3 --output out", exitUsage, "--threshold 3"},
-		"no input":     {"--input nowhere.jsonl --runner flink --endpoint 127.0.0.1:1 --output out", exitInput, "no file matches"},
-		"stdin":        {"--input - --format jsonl --output out", exitDone, "settings and input are in order"},
-		"the other":    {"--input in.jsonl --runner flink --region here --output out", exitUsage, "--region: means nothing to --runner flink"},
+		"in order": {
+			"--input in.jsonl --runner flink --endpoint 127.0.0.1:1 --output out", exitDone,
+			"settings and input are in order",
+		},
+		"a setting": {"--input in.jsonl --threshold 3 --output out", exitUsage, "--threshold 3"},
+		"no input": {
+			"--input nowhere.jsonl --runner flink --endpoint 127.0.0.1:1 --output out", exitInput,
+			"no file matches",
+		},
+		"stdin": {"--input - --format jsonl --output out", exitDone, "settings and input are in order"},
+		"the other": {
+			"--input in.jsonl --runner flink --region here --output out", exitUsage,
+			"--region: means nothing to --runner flink",
+		},
 		"its own eyes": {"--input out --output out/below", exitInput, "out"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			s.write("in.jsonl", between(""))
-			code, message := s.command("runjob", append([]string{"run", "--check"}, strings.Fields(test.args)...)...).ends()
+			code, message := s.command("runjob",
+				append([]string{"run", "--check"}, strings.Fields(test.args)...)...).ends()
 			if code != test.exit || !strings.Contains(message, test.says) {
 				t.Errorf("exit code %d, want %d: %s", code, test.exit, message)
 			}
@@ -99,7 +135,8 @@ func TestCheckState(t *testing.T) {
 	run := strings.Fields("run --input in.jsonl --output out --state state --overwrite")
 	check := func(says string, args ...string) {
 		t.Helper()
-		if code, message := s.command("runjob", slices.Concat(run, []string{"--check"}, args)...).ends(); code != exitDone || !strings.Contains(message, says) {
+		if code, message := s.command("runjob", slices.Concat(run, []string{"--check"}, args)...).ends(); code !=
+			exitDone || !strings.Contains(message, says) {
 			t.Errorf("exit code %d, want %q: %s", code, says, message)
 		}
 	}

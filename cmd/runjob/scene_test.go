@@ -59,7 +59,8 @@ type started struct {
 // command prepares a command that runs the program, on two cores whatever the
 // machine has.
 func (s *scene) command(name string, args ...string) *started {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // a minute is too short for the largest jobs on a busy machine
+	// a minute is too short for the largest jobs on a busy machine
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	s.t.Cleanup(cancel)
 	j := &started{Cmd: exec.CommandContext(ctx, name, args...), scene: s, end: cancel}
 	j.Dir, j.Stderr = s.dir, &j.stderr
@@ -84,7 +85,8 @@ func jobArgs(args []string) []string {
 
 // limited prepares the main job under a limit of the shell, such as "-n 16".
 func (s *scene) limited(limit string, args ...string) *started {
-	return s.command("sh", append([]string{"-c", "ulimit " + limit + ` && exec runjob "$@"`, "sh"}, jobArgs(args)...)...)
+	return s.command("sh",
+		append([]string{"-c", "ulimit " + limit + ` && exec runjob "$@"`, "sh"}, jobArgs(args)...)...)
 }
 
 // nobody is a user whom the modes of files stop.
@@ -248,7 +250,8 @@ func (j *started) publishes(want int, records int64) observed {
 	}
 	rejects := decodeRows[reject](s.t, results["rejects-00000-of-00001.jsonl"])
 	n := summary.Counts
-	if n.Documents != n.Kept+n.Removed || n.Rejected != int64(len(rejects)) || records >= 0 && records != n.Documents+n.Rejected {
+	if n.Documents != n.Kept+n.Removed || n.Rejected != int64(len(rejects)) ||
+		records >= 0 && records != n.Documents+n.Rejected {
 		s.t.Errorf("%d records, %d reasons, counts %+v", records, len(rejects), n)
 	}
 	message, _, _ = strings.Cut(message, "\n")
@@ -272,11 +275,12 @@ func (s *scene) unnamed(message string) string {
 	return rest
 }
 
-// said returns what the documentation has of the first line of a job that publishes: the reasons of its rejects, or else the line.
-// A line that only counts documents is left out. All that is left out is checked here.
+// said returns what the documentation has of the first line of a job that publishes: the reasons of its rejects, or
+// else the line. A line that only counts documents is left out. All that is left out is checked here.
 func (s *scene) said(message string, n findings.Counts, rejects []reject) string {
 	s.t.Helper()
-	counts := regexp.MustCompile("^" + counted(n.Documents, "document") + `, [\d.]+ k?M?B; ` + count(n.Rejected) + " rejected")
+	counts := regexp.MustCompile("^" + counted(n.Documents, "document") + `, [\d.]+ k?M?B; ` + count(n.Rejected) +
+		" rejected")
 	rest := counts.ReplaceAllString(message, "")
 	switch {
 	case len(rejects) == 0 && rest == "":
@@ -284,7 +288,8 @@ func (s *scene) said(message string, n findings.Counts, rejects []reject) string
 	case len(rejects) == 0:
 		return "`" + s.neutral(message) + "`"
 	case rest == message || !strings.HasSuffix(rest, ", see out/rejects-*"):
-		s.t.Errorf("the command says %q of %d documents and %d rejects, and not where these are", message, n.Documents, n.Rejected)
+		s.t.Errorf("the command says %q of %d documents and %d rejects, and not where these are", message, n.Documents,
+			n.Rejected)
 	}
 	var reasons []string
 	for _, one := range rejects {
@@ -336,7 +341,8 @@ func (s *scene) noLitter() {
 		if err == nil && entry.IsDir() && entry.Name() == "segments" {
 			return fs.SkipDir // of a state: the next run removes what is left
 		}
-		if name := filepath.Base(path); strings.HasPrefix(name, "run-") || strings.HasPrefix(name, ".partial-") || name == "out.temp" || name == "temp" {
+		if name := filepath.Base(path); strings.HasPrefix(name, "run-") || strings.HasPrefix(name, ".partial-") ||
+			name == "out.temp" || name == "temp" {
 			s.t.Errorf("left behind: %s", path)
 		}
 		return err

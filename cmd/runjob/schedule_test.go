@@ -30,8 +30,8 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// TestScheduledParameters: what the schedule of Dataflow launches the template with are its parameters, and none that it needs
-// is missing.
+// TestScheduledParameters: what the schedule of Dataflow launches the template with are its parameters, and none that
+// it needs is missing.
 func TestScheduledParameters(t *testing.T) {
 	content, err := os.ReadFile(metadataFile)
 	if err != nil {

@@ -36,12 +36,16 @@ func TestDefaultsOfFlags(t *testing.T) {
 
 // TestBlanksInLists: blanks around the items of a list are not part of them.
 func TestBlanksInLists(t *testing.T) {
-	parsed, err := parse([]string{"run", "--input", " in", "--output", "out", "--emit", "clusters, pairs", "--weight", "title = 3, text=1", "--keys", "simhash", "--blocks", "4, 4"}, io.Discard)
+	parsed, err := parse([]string{
+		"run", "--input", " in", "--output", "out", "--emit", "clusters, pairs", "--weight",
+		"title = 3, text=1", "--keys", "simhash", "--blocks", "4, 4",
+	}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := parsed.(*runCommand).Config
-	if !slices.Equal(got.Emit, []string{"clusters", "pairs"}) || got.Weight["title"] != 3 || got.Weight["text"] != 1 || !slices.Equal(got.Blocks, []int{4, 4}) || got.Input[0] != " in" {
+	if !slices.Equal(got.Emit, []string{"clusters", "pairs"}) || got.Weight["title"] != 3 || got.Weight["text"] != 1 ||
+		!slices.Equal(got.Blocks, []int{4, 4}) || got.Input[0] != " in" {
 		t.Errorf("%q, %v, %v, %q", got.Emit, got.Weight, got.Blocks, got.Input)
 	}
 }
@@ -55,17 +59,29 @@ func TestGiven(t *testing.T) {
 		{"run --hamming 3", "--hamming 3: is for --keys simhash"},
 		{"run --hamming=3 --keys simhash", ""},
 		{"run --bits 64", "--bits 64: is for --keys simhash and --emit sketches"},
-		{"run --threshold 0.8 --score hamming", "--threshold 0.8: is a Jaccard similarity; with --score hamming, --hamming sets the largest distance"},
+		{
+			"run --threshold 0.8 --score hamming",
+			"--threshold 0.8: is a Jaccard similarity; with --score hamming, --hamming sets the largest distance",
+		},
 		{"run --weight title=2 --text-field text", "--weight names the text fields; leave --text-field out"},
 		{"run --excerpt 50", "--excerpt 50: is for --similarity containment"},
 		{"run --threshold 80", "--threshold 80: must be above 0 and at most 1; 80 % is 0.8"},
-		{"run --num_perm 128", "unknown flag --num_perm: here it is --bands with --rows, whose product it is, or --recall"},
-		{"run --text-field a --text-field b", "--text-field is given twice, and takes one value: leave one out; --weight A=1,B=1 compares several fields"},
+		{
+			"run --num_perm 128",
+			"unknown flag --num_perm: here it is --bands with --rows, whose product it is, or --recall",
+		},
+		{
+			"run --text-field a --text-field b",
+			"--text-field is given twice, and takes one value: leave one out; --weight A=1,B=1 compares several fields",
+		},
 		{"run --weight text=1,text=2", "--weight: text=1,text=2 names a field twice: leave one out"},
 		{"run --weight text=1 --weight text=2", "--weight: text=2 names a field twice: leave one out"},
 		{"run --threshold 0.8 --threshold=0.9", "--threshold is given twice, and takes one value: leave one out"},
 		{"run --emit clusters --emit pairs --overwrite --overwrite --weight a=1 --weight b=2", ""},
-		{"run --id-field x --format text", "--id-field is for records with fields: a text is called by its path, a page of an archive by its WARC-Record-ID, and a line by its place"},
+		{
+			"run --id-field x --format text",
+			"--id-field is for records with fields: a text is called by its path, a page of an archive by its WARC-Record-ID, and a line by its place",
+		},
 		{"run --recall 0", "--recall 0: must be above 0 and at most 1"},
 		{"run --tokens words --max-document 64MiB", ""},
 		{"run --sketch-size 128", "--sketch-size 128: is for --verify sketch or none, and for --emit sketches"},
@@ -83,7 +99,8 @@ func TestGiven(t *testing.T) {
 		if _, err := parse(args, io.Discard); err != nil {
 			lines = faultLines(err)
 		}
-		if want := slices.DeleteFunc([]string{c.fault}, func(s string) bool { return s == "" }); !slices.Equal(lines, want) {
+		if want := slices.DeleteFunc([]string{c.fault}, func(s string) bool { return s == "" }); !slices.Equal(lines,
+			want) {
 			t.Errorf("%s: %q, want %q", c.args, lines, want)
 		}
 	}

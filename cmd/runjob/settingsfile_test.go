@@ -19,7 +19,8 @@ func known(name string) error {
 }
 
 func TestParseSettings(t *testing.T) {
-	got, err := parseSettings("job.yaml", []byte("threshold: 0.80\n# a comment\ninput: [a, b]\nweight: {title: 3}\nw:\n"), known)
+	got, err := parseSettings("job.yaml",
+		[]byte("threshold: 0.80\n# a comment\ninput: [a, b]\nweight: {title: 3}\nw:\n"), known)
 	want := map[string]settingValue{
 		"threshold": {"0.80", "job.yaml:1"}, "input": {[]any{"a", "b"}, "job.yaml:3"},
 		"weight": {map[string]any{"title": 3.0}, "job.yaml:4"},
@@ -47,7 +48,8 @@ func TestReadSettings(t *testing.T) {
 	if err := os.WriteFile(at("job.yaml"), []byte("a: 1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(at("large"), append([]byte("a: 1\n#"), make([]byte, maxSettingsBytes)...), 0o600); err != nil {
+	if err := os.WriteFile(at("large"), append([]byte("a: 1\n#"), make([]byte, maxSettingsBytes)...), 0o600); err !=
+		nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mkfifo(at("pipe"), 0o600); err != nil {
@@ -70,7 +72,10 @@ func TestReadSettings(t *testing.T) {
 
 // FuzzParseSettings: no file of settings makes the program panic.
 func FuzzParseSettings(f *testing.F) {
-	for _, content := range []string{"a: 1", "threshold: 0.8", "input: [a, &b b, *b]", "? [a]\n: b", "", "null", "weight: {a: 1}", "a: 1\n---\nb: 2", "weight: &w {a: *w}"} {
+	for _, content := range []string{
+		"a: 1", "threshold: 0.8", "input: [a, &b b, *b]", "? [a]\n: b", "", "null",
+		"weight: {a: 1}", "a: 1\n---\nb: 2", "weight: &w {a: *w}",
+	} {
 		f.Add([]byte(content))
 	}
 	f.Fuzz(func(_ *testing.T, content []byte) { _, _ = parseSettings("job.yaml", content, known) })

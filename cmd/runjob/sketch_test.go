@@ -37,9 +37,12 @@ func TestSketchKinds(t *testing.T) {
 		"--kind singlehash --shingle 5": "4\t0\t",
 		// Of one shingle a digest is its hash, as openssl prints it of "ipsumdolorsit": one word is on the list.
 		"--kind lsh --hash ripemd160 --filter " + filter: ripemd160,
-		"--kind bottomk --sketch-size 1":                 strings.Split(strings.TrimSpace(sketched(t, path, "--kind", "bottomk")), "\t")[1][:12],
-		"--kind minhash --sketch-size 2":                 strings.Split(strings.TrimSpace(sketched(t, path, "--kind", "minhash")), "\t")[1][:17],
-		"--kind signature --sketch-size 2":               strings.Split(strings.TrimSpace(sketched(t, path, "--kind", "signature")), "\t")[1][:19],
+		"--kind bottomk --sketch-size 1": strings.Split(strings.TrimSpace(sketched(t, path, "--kind",
+			"bottomk")), "\t")[1][:12],
+		"--kind minhash --sketch-size 2": strings.Split(strings.TrimSpace(sketched(t, path, "--kind", "minhash")),
+			"\t")[1][:17],
+		"--kind signature --sketch-size 2": strings.Split(strings.TrimSpace(sketched(t, path, "--kind", "signature")),
+			"\t")[1][:19],
 	} {
 		if got := sketched(t, append(strings.Fields(args), path)...); got != path+"\t"+want+"\n" {
 			t.Errorf("%s: %q, want %q", args, got, want)
@@ -70,8 +73,12 @@ func TestSketchVectorsOfCorpora(t *testing.T) {
 
 // TestSketchFaults: what is wrong is said before anything is read, and bad records by their lines.
 func TestSketchFaults(t *testing.T) {
-	for _, args := range []string{"", "--kind md5", "--kind simhash --bits 48", "--kind minhash --sketch-size 0", "--kind lsh --shingle 0"} {
-		if _, err := parse(append([]string{"sketch"}, strings.Fields(args)...), io.Discard); exitCode(err) != exitUsage {
+	for _, args := range []string{
+		"", "--kind md5", "--kind simhash --bits 48", "--kind minhash --sketch-size 0",
+		"--kind lsh --shingle 0",
+	} {
+		if _, err := parse(append([]string{"sketch"}, strings.Fields(args)...), io.Discard); exitCode(err) !=
+			exitUsage {
 			t.Errorf("%s: %v", args, err)
 		}
 	}
@@ -85,13 +92,14 @@ func TestSketchFaults(t *testing.T) {
 	}
 	var b bytes.Buffer
 	err = command.Run(t.Context(), &b)
-	if exitCode(err) != exitInput || !strings.Contains(err.Error(), path+":3: ") || !strings.HasPrefix(b.String(), "7\t") || !strings.Contains(b.String(), path+":2\t") {
+	if exitCode(err) != exitInput || !strings.Contains(err.Error(), path+":3: ") ||
+		!strings.HasPrefix(b.String(), "7\t") || !strings.Contains(b.String(), path+":2\t") {
 		t.Errorf("%v; printed %q", err, b.String())
 	}
 }
 
-// TestSketchCompare: features that are hashes already give the shares of equal bits of the article on FastSimHash, and the fingerprints of
-// Gudkov's article estimate the similarity of texts.
+// TestSketchCompare: features that are hashes already give the shares of equal bits of the article on FastSimHash, and
+// the fingerprints of Gudkov's article estimate the similarity of texts.
 func TestSketchCompare(t *testing.T) {
 	folder := t.TempDir()
 	write := func(name, content string) string {
@@ -104,9 +112,11 @@ func TestSketchCompare(t *testing.T) {
 	// komihash 5.0 of the words of the article's three sets, as hash4j prints it.
 	a := write("a", "0x8c31c79e340485a9 0xaaf01e56824e28dd 0x3f1484cd4b1e2337 0xdd5e9362ede49554 0x0072f0da6a7806a1")
 	b := write("b", "0x368ddc7375b2c4dd 12317378337760487645 0x3f1484cd4b1e2337\n0xdd5e9362ede49554 0x0072f0da6a7806a1")
-	c := write("c", "0x257e63030e3ed4c0 0xcc3c543c311fd525 0x91d7b40f0692120e 0xc7c659e137851c84 0xd714f88774342510 0x7bf372f5b5f9591d")
+	c := write("c",
+		"0x257e63030e3ed4c0 0xcc3c543c311fd525 0x91d7b40f0692120e 0xc7c659e137851c84 0xd714f88774342510 0x7bf372f5b5f9591d")
 	got := sketched(t, "--kind", "simhash", "--bits", "1024", "--features", "--fast", "--compare", a, b, c)
-	if want := a + "\t" + b + "\t0.830078\n" + a + "\t" + c + "\t0.493164\n" + b + "\t" + c + "\t0.504883\n"; got != want {
+	if want := a + "\t" + b + "\t0.830078\n" + a + "\t" + c + "\t0.493164\n" + b + "\t" + c + "\t0.504883\n"; got !=
+		want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	one, two := write("one", "one two three four five six"), write("two", "one two three four five seven")

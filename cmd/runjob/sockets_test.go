@@ -51,10 +51,12 @@ func TestNoSockets(t *testing.T) {
 	server.Run()
 	s := newScene(t)
 	s.write("in.jsonl", randomCorpus(30_000))
-	s.write("pages.jsonl", bytes.ReplaceAll(randomCorpus(30_000), []byte(`"id":"`), []byte(`"url":"http://site.example/`)))
+	s.write("pages.jsonl",
+		bytes.ReplaceAll(randomCorpus(30_000), []byte(`"id":"`), []byte(`"url":"http://site.example/`)))
 	s.write("truth.tsv", []byte("1\t2\n"))
 	s.write("more.jsonl", randomCorpus(3_000))
-	index := s.command("runjob", "run", "--input", "in.jsonl", "--output", "earlier", "--emit", "clusters,pairs", "--state", "asked")
+	index := s.command("runjob", "run", "--input", "in.jsonl", "--output", "earlier", "--emit", "clusters,pairs",
+		"--state", "asked")
 	for _, j := range []*started{index, onDataflow(s, server, 300, "--async")} {
 		if err := j.Run(); err != nil {
 			t.Fatalf("%v: %s", err, &j.stderr)
@@ -67,7 +69,10 @@ func TestNoSockets(t *testing.T) {
 		{args: []string{"eval", "earlier", "--truth", "truth.tsv"}},
 		{args: []string{"query", "--state", "asked", "--input", "more.jsonl"}},
 		{args: []string{"demo", "--output", "demo"}},
-		{args: []string{"run", "--input", "in.jsonl", "--output", "results", "--state", "state", "--metrics-file", "run.prom"}},
+		{args: []string{
+			"run", "--input", "in.jsonl", "--output", "results", "--state", "state", "--metrics-file",
+			"run.prom",
+		}},
 		{args: []string{"mirrors", "--input", "pages.jsonl", "--output", "mirrors"}},
 		{args: []string{"show", "earlier"}},
 		{args: []string{"explain", "earlier", "0", "1"}},
@@ -86,10 +91,14 @@ func TestNoSockets(t *testing.T) {
 		{args: []string{"completion", "bash"}},
 		{args: []string{"man"}},
 		{args: []string{"finish", folder + "/out"}, calls: true},
-		{args: []string{"worker", "--id", "w", "--control", engine.address, "--logging", engine.address}, calls: true, end: func() {
-			next(t, "the worker's call", engine.came)
-			engine.server.Stop()
-		}},
+		{
+			args:  []string{"worker", "--id", "w", "--control", engine.address, "--logging", engine.address},
+			calls: true,
+			end: func() {
+				next(t, "the worker's call", engine.came)
+				engine.server.Stop()
+			},
+		},
 	}
 	for _, c := range commands {
 		t.Run(strings.Join(c.args[:min(2, len(c.args))], " "), func(t *testing.T) { c.look(t, s) })
@@ -140,8 +149,8 @@ func (c *watched) look(t *testing.T, s *scene) {
 	}
 }
 
-// checkAllWatched checks that all commands of the program are among those that are looked at. A worker pool listens, which
-// it is for, but not to other machines unless the user says so.
+// checkAllWatched checks that all commands of the program are among those that are looked at. A worker pool listens,
+// which it is for, but not to other machines unless the user says so.
 func checkAllWatched(t *testing.T, commands []watched) {
 	all, err := kong.New(newCommands())
 	if err != nil {
@@ -191,7 +200,8 @@ func reachable(t *testing.T, pid int, calls bool) (found []string) {
 		}
 		for line := range strings.Lines(string(table)) {
 			fields := strings.Fields(line)
-			if len(fields) <= at || protocol == "unix" && fields[3] != listening || calls && strings.HasPrefix(protocol, "tcp") && fields[3] != waiting {
+			if len(fields) <= at || protocol == "unix" && fields[3] != listening ||
+				calls && strings.HasPrefix(protocol, "tcp") && fields[3] != waiting {
 				continue
 			}
 			listed[fields[at]] = protocol + " socket " + fields[1]

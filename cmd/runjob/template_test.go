@@ -43,15 +43,30 @@ func notInTemplate() map[string]string {
 	const local = "it is for jobs on one machine"
 	const waits = "it is for a driver that waits for the end of the job"
 	reasons := map[string]string{
-		"lanes": local, "state": waits, "add": waits, "rebuild": waits, "republish": waits, "allow-removal": waits, "allow-older-state": waits, "fail-on": waits, "worker_binary": "the template has the program", "dataflow_endpoint": "the launcher asks Google",
-		"environment_config": "sdk_container_image does the same", "zone": "worker_zone does the same",
-		"machine_type": "worker_machine_type does the same", templateFlag: launcher,
-		"cpu_profiling": "it is for developers", "worker_region": "the region of the job is that of its buckets",
-		"use_public_ips": launcher, "no_use_public_ips": launcher,
+		"lanes":              local,
+		"state":              waits,
+		"add":                waits,
+		"rebuild":            waits,
+		"republish":          waits,
+		"allow-removal":      waits,
+		"allow-older-state":  waits,
+		"fail-on":            waits,
+		"worker_binary":      "the template has the program",
+		"dataflow_endpoint":  "the launcher asks Google",
+		"environment_config": "sdk_container_image does the same",
+		"zone":               "worker_zone does the same",
+		"machine_type":       "worker_machine_type does the same",
+		templateFlag:         launcher,
+		"cpu_profiling":      "it is for developers",
+		"worker_region":      "the region of the job is that of its buckets",
+		"use_public_ips":     launcher,
+		"no_use_public_ips":  launcher,
 	}
 	for _, name := range []string{
-		"project", "region", "staging_location", "temp_location", "job_name", "labels", "experiments", "dataflow_kms_key", "sdk_container_image",
-		"num_workers", "max_num_workers", "flexrs_goal", "worker_machine_type", "disk_size_gb", "worker_zone", "network", "subnetwork",
+		"project", "region", "staging_location", "temp_location", "job_name", "labels", "experiments",
+		"dataflow_kms_key", "sdk_container_image",
+		"num_workers", "max_num_workers", "flexrs_goal", "worker_machine_type", "disk_size_gb", "worker_zone",
+		"network", "subnetwork",
 		"service_account_email", "autoscaling_algorithm",
 	} {
 		reasons[name] = launcher
@@ -92,8 +107,8 @@ func templateFlags(t *testing.T) map[string]flagOfTemplate {
 	return flags
 }
 
-// TestTemplateParameters: the Flex Template has each flag as a parameter, with the help of the flag. UPDATE=1 adds flags
-// that are missing, and renews the help.
+// TestTemplateParameters: the Flex Template has each flag as a parameter, with the help of the flag. UPDATE=1 adds
+// flags that are missing, and renews the help.
 func TestTemplateParameters(t *testing.T) {
 	content, err := os.ReadFile(metadataFile)
 	if err != nil {
@@ -155,7 +170,12 @@ func renew(old []*parameter, flags map[string]flagOfTemplate) []*parameter {
 	}
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
 		f := missing[name]
-		old = append(old, &parameter{Name: name, Label: strings.ReplaceAll(name, "-", " "), HelpText: f.help, IsOptional: !f.required})
+		old = append(old, &parameter{
+			Name:       name,
+			Label:      strings.ReplaceAll(name, "-", " "),
+			HelpText:   f.help,
+			IsOptional: !f.required,
+		})
 	}
 	return old
 }
@@ -230,8 +250,8 @@ func TestTemplateKeep(t *testing.T) {
 	}
 }
 
-// TestTemplateOutputs: the template lets each output pass that the help of --emit names, alone and after another one, and
-// the help names each that a job takes.
+// TestTemplateOutputs: the template lets each output pass that the help of --emit names, alone and after another one,
+// and the help names each that a job takes.
 func TestTemplateOutputs(t *testing.T) {
 	emit, pattern := templateParameter(t, "emit")
 	for _, name := range append(job.OutputNames(), "auto") {

@@ -59,8 +59,10 @@ func TestAllIsSaid(t *testing.T) {
 			if !ok {
 				return true
 			}
-			if from, ok := selector.X.(*ast.Ident); ok && from.Name == "fmt" && (strings.HasPrefix(selector.Sel.Name, "Fprint") || strings.HasPrefix(selector.Sel.Name, "Print")) {
-				t.Errorf("%v: fmt.%s writes names as they are; use say", fileSet.Position(node.Pos()), selector.Sel.Name)
+			if from, ok := selector.X.(*ast.Ident); ok && from.Name == "fmt" &&
+				(strings.HasPrefix(selector.Sel.Name, "Fprint") || strings.HasPrefix(selector.Sel.Name, "Print")) {
+				t.Errorf("%v: fmt.%s writes names as they are; use say", fileSet.Position(node.Pos()),
+					selector.Sel.Name)
 			}
 			return true
 		})

@@ -67,8 +67,8 @@ func (u unit) start() int {
 	return 0
 }
 
-// mails runs what follows the command, which has ended with a code, and returns all mails so far. If the mail is broken, none
-// can be sent, and what follows the command fails.
+// mails runs what follows the command, which has ended with a code, and returns all mails so far. If the mail is
+// broken, none can be sent, and what follows the command fails.
 func (u unit) mails(code int, isBroken bool) string {
 	u.scene.t.Helper()
 	script, found := strings.CutPrefix(u.setting("ExecStopPost"), "/bin/sh -c ")
@@ -84,7 +84,8 @@ func (u unit) mails(code int, isBroken bool) string {
 		u.scene.t.Fatal(err)
 	}
 	after := u.scene.command("sh", "-c", strings.Trim(script, "'"))
-	after.Env = append(after.Env, fmt.Sprint("EXIT_STATUS=", code), "PATH="+filepath.Join(u.scene.dir, "bin")+":"+scripts+":"+os.Getenv("PATH"))
+	after.Env = append(after.Env, fmt.Sprint("EXIT_STATUS=", code),
+		"PATH="+filepath.Join(u.scene.dir, "bin")+":"+scripts+":"+os.Getenv("PATH"))
 	if err := after.Run(); (err != nil) != (isBroken && code == exitCondition) {
 		u.scene.t.Fatalf("%v: %s", err, &after.stderr)
 	}
@@ -104,7 +105,9 @@ func (p webPage) html() string {
 	if p.title == "Log in" {
 		form = "<form action=in><input name=user><input type=password name=p><button>Go</button></form>"
 	}
-	return fmt.Sprintf("<!doctype html><html lang=en><head><title>%s</title></head><body><h1>%[1]s</h1><p>%s</p>%s</body></html>", p.title, p.text, form)
+	return fmt.Sprintf(
+		"<!doctype html><html lang=en><head><title>%s</title></head><body><h1>%[1]s</h1><p>%s</p>%s</body></html>",
+		p.title, p.text, form)
 }
 
 // archive returns a web archive of pages, each in a gzip member of its own.
@@ -114,8 +117,10 @@ func archive(t *testing.T, pages ...webPage) []byte {
 	for i, p := range pages {
 		block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + p.html()
 		w := gzip.NewWriter(&b)
-		_, err := fmt.Fprintf(w, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:page:%d>\r\nWARC-Target-URI: %s\r\nWARC-Date: %s\r\n"+
-			"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", i, p.address, p.date, len(block), block)
+		_, err := fmt.Fprintf(w,
+			"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:page:%d>\r\nWARC-Target-URI: %s\r\nWARC-Date: %s\r\n"+
+				"Content-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", i,
+			p.address, p.date, len(block), block)
 		if err := errors.Join(err, w.Close()); err != nil {
 			t.Fatal(err)
 		}
@@ -123,9 +128,9 @@ func archive(t *testing.T, pages ...webPage) []byte {
 	return b.Bytes()
 }
 
-// TestWatch runs the watch for copies as its timer does, from web archives in a bucket to a mail: a copy of a protected site
-// appears in the second run, in which no mail can be sent, and has gone in the third, which sends the mail. It comes
-// again, its site is not in the crawl of the fifth run, and it has gone in the sixth.
+// TestWatch runs the watch for copies as its timer does, from web archives in a bucket to a mail: a copy of a protected
+// site appears in the second run, in which no mail can be sent, and has gone in the third, which sends the mail. It
+// comes again, its site is not in the crawl of the fifth run, and it has gone in the sixth.
 func TestWatch(t *testing.T) {
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("jq, which alerts need, is missing")
@@ -149,12 +154,19 @@ func TestWatch(t *testing.T) {
 	}
 	const loginText = "Enter the name and the password of your account to see what you have sent and received, and never tell them to anybody."
 	const aboutText = "We have kept the books of small shops on this coast for thirty years, and we still answer the telephone ourselves."
-	put("ours.warc.gz", webPage{"https://www.example.org/", "2026-11-01T00:00:00Z", "About us", aboutText}, webPage{"https://www.example.org/login", "2026-11-01T00:00:00Z", "Log in", loginText})
+	put("ours.warc.gz", webPage{"https://www.example.org/", "2026-11-01T00:00:00Z", "About us", aboutText},
+		webPage{"https://www.example.org/login", "2026-11-01T00:00:00Z", "Log in", loginText})
 	honest := []webPage{
 		{"https://partner.example/about", "2026-11-02T00:00:00Z", "About us", aboutText},
-		{"http://harbour.example/tides", "2026-11-02T00:00:00Z", "Tides", "High water comes an hour later each day, and the ferry waits for it in winter when the wind is from the north."},
+		{
+			"http://harbour.example/tides", "2026-11-02T00:00:00Z", "Tides",
+			"High water comes an hour later each day, and the ferry waits for it in winter when the wind is from the north.",
+		},
 	}
-	other := webPage{"http://examp1e.org/login", "2026-11-05T00:00:00Z", "For sale", "This name is for sale: ask the registrar for the price of a year, and for that of ten years at once."}
+	other := webPage{
+		"http://examp1e.org/login", "2026-11-05T00:00:00Z", "For sale",
+		"This name is for sale: ask the registrar for the price of a year, and for that of ten years at once.",
+	}
 	copied := webPage{"http://examp1e.org/login", "2026-11-03T00:00:00Z", "Log in", loginText}
 	mails := ""
 	for i, run := range []struct {
@@ -186,7 +198,8 @@ func TestWatch(t *testing.T) {
 			t.Errorf("run %d: %v", i, err)
 		}
 		rows := read(t, filepath.Join(s.dir, "srv/runjob/watch/suspects-00000-of-00001.jsonl"))
-		if has := strings.Contains(rows, `"severity":"high"`) && strings.Contains(rows, `"site":"examp1e.org"`); has != (run.suspects == "1") {
+		if has := strings.Contains(rows, `"severity":"high"`) && strings.Contains(rows, `"site":"examp1e.org"`); has !=
+			(run.suspects == "1") {
 			t.Errorf("run %d: suspects %q", i, rows)
 		}
 		changes := read(t, filepath.Join(s.dir, "srv/runjob/watch/changes-00000-of-00001.jsonl"))
@@ -199,14 +212,18 @@ func TestWatch(t *testing.T) {
 			t.Errorf("run %d: changes %q, want %d of suspects", i, changes, len(run.changes))
 		}
 		metrics := read(t, filepath.Join(s.dir, "var/lib/node_exporter/textfile/watch.prom"))
-		for _, line := range []string{fmt.Sprint("runjob_last_exit_code ", run.code), "runjob_suspects " + run.suspects} {
+		for _, line := range []string{
+			fmt.Sprint("runjob_last_exit_code ", run.code),
+			"runjob_suspects " + run.suspects,
+		} {
 			if !strings.Contains(metrics, "\n"+line+"\n") {
 				t.Errorf("run %d: the metrics lack %s:\n%s", i, line, metrics)
 			}
 		}
 	}
 	gone, there, _ := strings.Cut(mails, "\n")
-	if !strings.Contains(gone, `"of":"suspects","change":"new"`) || !strings.Contains(there, `"site":"examp1e.org","protected":"example.org"`) {
+	if !strings.Contains(gone, `"of":"suspects","change":"new"`) ||
+		!strings.Contains(there, `"site":"examp1e.org","protected":"example.org"`) {
 		t.Errorf("mails %q, want one of a suspect that had gone, and one of a suspect that was there", mails)
 	}
 }

@@ -33,7 +33,12 @@ func startEngine(t *testing.T) *fakeEngine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &fakeEngine{address: listener.Addr().String(), server: grpc.NewServer(), came: make(chan string, 8), gone: make(chan string, 8)}
+	e := &fakeEngine{
+		address: listener.Addr().String(),
+		server:  grpc.NewServer(),
+		came:    make(chan string, 8),
+		gone:    make(chan string, 8),
+	}
 	fnpb.RegisterBeamFnControlServer(e.server, e)
 	go func() { _ = e.server.Serve(listener) }() // ends with Stop
 	t.Cleanup(e.server.Stop)
@@ -109,7 +114,11 @@ func startPool(t *testing.T) *pool {
 func (p *pool) start(id string, e *fakeEngine) string {
 	p.t.Helper()
 	at := &pipepb.ApiServiceDescriptor{Url: e.address}
-	answer, err := p.client.StartWorker(p.t.Context(), &fnpb.StartWorkerRequest{WorkerId: id, ControlEndpoint: at, LoggingEndpoint: at})
+	answer, err := p.client.StartWorker(p.t.Context(), &fnpb.StartWorkerRequest{
+		WorkerId:        id,
+		ControlEndpoint: at,
+		LoggingEndpoint: at,
+	})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -118,7 +127,8 @@ func (p *pool) start(id string, e *fakeEngine) string {
 
 func (p *pool) stop(id string) {
 	p.t.Helper()
-	if answer, err := p.client.StopWorker(p.t.Context(), &fnpb.StopWorkerRequest{WorkerId: id}); err != nil || answer.GetError() != "" {
+	if answer, err := p.client.StopWorker(p.t.Context(), &fnpb.StopWorkerRequest{WorkerId: id}); err != nil ||
+		answer.GetError() != "" {
 		p.t.Fatalf("%v, %s", err, answer.GetError())
 	}
 }
@@ -166,7 +176,8 @@ func TestWorkerPool(t *testing.T) {
 	next(t, "the engine has died", one.gone)
 	none(t, "another engine has died", two.gone)
 
-	if code, message := newScene(t).command("runjob", "worker-pool", "--probe", "--listen", p.address).ends(); code != exitDone {
+	if code, message := newScene(t).command("runjob", "worker-pool", "--probe", "--listen", p.address).ends(); code !=
+		exitDone {
 		t.Errorf("a probe of the pool: exit code %d: %s", code, message)
 	}
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
@@ -176,7 +187,8 @@ func TestWorkerPool(t *testing.T) {
 		t.Errorf("after SIGTERM: %v", err)
 	}
 	next(t, "the pool has ended", two.gone)
-	if code, message := newScene(t).command("runjob", "worker-pool", "--probe", "--listen", p.address).ends(); code != exitStorage || !strings.Contains(message, "no worker pool answers at "+p.address) {
+	if code, message := newScene(t).command("runjob", "worker-pool", "--probe", "--listen", p.address).ends(); code !=
+		exitStorage || !strings.Contains(message, "no worker pool answers at "+p.address) {
 		t.Errorf("a probe of a pool that has ended: exit code %d: %s", code, message)
 	}
 }
@@ -206,7 +218,8 @@ func TestRoomOfWorkers(t *testing.T) {
 		{48 << 20, "give jobs --worker-memory 100MiB\n"},
 	} {
 		got := roomOfWorkers(test.room)
-		if !strings.Contains(got, test.want) || (got == "") != (test.want == "") || strings.Contains(got, "give jobs") != strings.Contains(test.want, "give jobs") {
+		if !strings.Contains(got, test.want) || (got == "") != (test.want == "") ||
+			strings.Contains(got, "give jobs") != strings.Contains(test.want, "give jobs") {
 			t.Errorf("%d bytes: %q, want %q", test.room, got, test.want)
 		}
 	}

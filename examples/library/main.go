@@ -24,8 +24,9 @@ import (
 )
 
 var (
-	input     = flag.String("input", "", "file with a document a line: id, tab, text")
-	output    = flag.String("output", "", "file for the clusters, a document a line: cluster, tab, id, tab, kept or removed")
+	input  = flag.String("input", "", "file with a document a line: id, tab, text")
+	output = flag.String("output", "",
+		"file for the clusters, a document a line: cluster, tab, id, tab, kept or removed")
 	temp      = flag.String("temp", "", "folder for temporary files, which all workers share")
 	threshold = flag.Float64("threshold", 0.8, "least similarity of two near-duplicates")
 )

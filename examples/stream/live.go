@@ -23,11 +23,11 @@ type LiveOptions struct {
 	Blocks []int
 }
 
-// Live is an index of SimHash fingerprints that is searched within a Hamming distance while fingerprints come and go. It
-// finds every fingerprint within the distance, and no other.
+// Live is an index of SimHash fingerprints that is searched within a Hamming distance while fingerprints come and go.
+// It finds every fingerprint within the distance, and no other.
 //
-// Any number of goroutines may use it. Searches run side by side; they wait for a change of one fingerprint, and a change
-// waits for them.
+// Any number of goroutines may use it. Searches run side by side; they wait for a change of one fingerprint, and a
+// change waits for them.
 type Live struct {
 	options LiveOptions
 	tables  *lshbands.Permuted
@@ -66,7 +66,13 @@ func NewLive(o LiveOptions) (*Live, error) {
 		return nil, err
 	}
 	o.Blocks = tables.Blocks()
-	x := &Live{options: o, tables: tables, words: (o.Bits + 63) / 64, slots: map[uint64]uint32{}, next: make([][]uint32, tables.Tables())}
+	x := &Live{
+		options: o,
+		tables:  tables,
+		words:   (o.Bits + 63) / 64,
+		slots:   map[uint64]uint32{},
+		next:    make([][]uint32, tables.Tables()),
+	}
 	for range tables.Tables() {
 		x.heads = append(x.heads, map[uint64]uint32{})
 	}
@@ -96,7 +102,8 @@ func (x *Live) Last() (last uint64) {
 // check refuses a fingerprint of another length.
 func (x *Live) check(fingerprint []uint64) error {
 	if len(fingerprint) != x.words {
-		return fmt.Errorf("a fingerprint of %d words in an index of %d bits, which are %d words", len(fingerprint), x.options.Bits, x.words)
+		return fmt.Errorf("a fingerprint of %d words in an index of %d bits, which are %d words", len(fingerprint),
+			x.options.Bits, x.words)
 	}
 	if x.options.Bits == 32 && fingerprint[0]>>32 != 0 {
 		return fmt.Errorf("the fingerprint %#x in an index of 32 bits", fingerprint[0])
@@ -104,8 +111,9 @@ func (x *Live) check(fingerprint []uint64) error {
 	return nil
 }
 
-// Add adds the fingerprint of an id, instead of an earlier one of this id. In a full window the oldest goes. The index keeps
-// a copy. The error is that the fingerprint has another length than the index, or that there are 2^32 - 1 fingerprints.
+// Add adds the fingerprint of an id, instead of an earlier one of this id. In a full window the oldest goes. The index
+// keeps a copy. The error is that the fingerprint has another length than the index, or that there are 2^32 - 1
+// fingerprints.
 func (x *Live) Add(id uint64, fingerprint []uint64) error {
 	if err := x.check(fingerprint); err != nil {
 		return err
@@ -219,8 +227,8 @@ type Near struct {
 	Distance int
 }
 
-// Search appends the fingerprints within the distance to found, the nearest first and equally near ones by their ids. The
-// error is that the fingerprint has another length than the index.
+// Search appends the fingerprints within the distance to found, the nearest first and equally near ones by their ids.
+// The error is that the fingerprint has another length than the index.
 func (x *Live) Search(found []Near, fingerprint []uint64) ([]Near, error) {
 	if err := x.check(fingerprint); err != nil {
 		return found, err
@@ -233,7 +241,8 @@ func (x *Live) Search(found []Near, fingerprint []uint64) ([]Near, error) {
 		for isThere && slot != noSlot {
 			row := x.row(slot)
 			// One that shares an earlier prefix, too, was found there.
-			if distance := x.distance(row, fingerprint); distance <= x.options.Distance && x.tables.FirstCommon(row, fingerprint) == table {
+			if distance := x.distance(row, fingerprint); distance <= x.options.Distance &&
+				x.tables.FirstCommon(row, fingerprint) == table {
 				found = append(found, Near{x.ids[slot], distance})
 			}
 			slot = x.next[table][slot]

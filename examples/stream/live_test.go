@@ -102,8 +102,10 @@ func TestLive(t *testing.T) {
 				}
 				query := near()
 				got, err := x.Search(nil, query)
-				if want := m.search(query, o.Distance); err != nil || !slices.Equal(got, want) || x.Len() != len(m.ids) {
-					t.Fatalf("step %d: %v, want %v (%v); %d fingerprints, want %d", step, got, want, err, x.Len(), len(m.ids))
+				if want := m.search(query, o.Distance); err != nil || !slices.Equal(got, want) ||
+					x.Len() != len(m.ids) {
+					t.Fatalf("step %d: %v, want %v (%v); %d fingerprints, want %d", step, got, want, err, x.Len(),
+						len(m.ids))
 				}
 			}
 		})
@@ -140,7 +142,11 @@ func TestLiveReaders(t *testing.T) {
 
 // TestLiveFaults: impossible options, fingerprints of another length and damaged files are errors.
 func TestLiveFaults(t *testing.T) {
-	for _, o := range []LiveOptions{{}, {Bits: 48, Distance: 1}, {Bits: 64, Distance: -1}, {Bits: 64, Distance: 3, Window: -1}, {Bits: 64, Distance: 3, Blocks: []int{2}}} {
+	for _, o := range []LiveOptions{{}, {Bits: 48, Distance: 1}, {Bits: 64, Distance: -1}, {
+		Bits:     64,
+		Distance: 3,
+		Window:   -1,
+	}, {Bits: 64, Distance: 3, Blocks: []int{2}}} {
 		if _, err := NewLive(o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}

@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// A saved Live index is its magic, and numbers of 8 bytes: the bits, the distance, the window, the number of blocks and the
-// blocks, the number of fingerprints, and for each, in the order of arrival, its id and its words. A CRC-32C of all
+// A saved Live index is its magic, and numbers of 8 bytes: the bits, the distance, the window, the number of blocks and
+// the blocks, the number of fingerprints, and for each, in the order of arrival, its id and its words. A CRC-32C of all
 // ends it.
 const liveMagic = "mblive01"
 

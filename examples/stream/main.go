@@ -1,6 +1,6 @@
-// Command stream reads a text a line, and tells at once which of the earlier ones each is like: the answer that a crawler
-// wants before it stores a page. It searches SimHash fingerprints of 64 bits within a Hamming distance, and verifies
-// nothing.
+// Command stream reads a text a line, and tells at once which of the earlier ones each is like: the answer that a
+// crawler wants before it stores a page. It searches SimHash fingerprints of 64 bits within a Hamming distance, and
+// verifies nothing.
 //
 //	go run ./examples/stream < texts.txt
 //	go run ./examples/stream -window 100000 -index last-day.index < texts.txt    # goes on where the last run ended
@@ -20,9 +20,10 @@ import (
 )
 
 var (
-	distance = flag.Int("distance", 3, "largest number of bits in which the fingerprints of two texts that are alike differ")
-	window   = flag.Int("window", 0, "number of texts to remember, the last ones; 0 for all")
-	saved    = flag.String("index", "", "file that the index is read from, if it is there, and saved to")
+	distance = flag.Int("distance", 3,
+		"largest number of bits in which the fingerprints of two texts that are alike differ")
+	window = flag.Int("window", 0, "number of texts to remember, the last ones; 0 for all")
+	saved  = flag.String("index", "", "file that the index is read from, if it is there, and saved to")
 )
 
 func main() {
@@ -52,7 +53,8 @@ func run(in io.Reader, out io.Writer) error {
 			return err
 		}
 		for _, near := range found {
-			if _, err := fmt.Fprintf(out, "text %d is like text %d (%d bits)\n", number, near.ID, near.Distance); err != nil {
+			if _, err := fmt.Fprintf(out, "text %d is like text %d (%d bits)\n", number, near.ID,
+				near.Distance); err != nil {
 				return err
 			}
 		}

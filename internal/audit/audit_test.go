@@ -100,7 +100,12 @@ func newWorld(random *rand.Rand, clusters, references int) world {
 	for cluster := range clusters {
 		for range 1 + random.IntN(5) {
 			class++
-			one := worldDocument{cluster: cluster, class: class, apart: random.IntN(6) == 0, chained: random.IntN(4) == 0}
+			one := worldDocument{
+				cluster: cluster,
+				class:   class,
+				apart:   random.IntN(6) == 0,
+				chained: random.IntN(4) == 0,
+			}
 			for range 1 + random.IntN(1+random.IntN(4)) {
 				w.documents = append(w.documents, one)
 			}
@@ -215,7 +220,8 @@ func TestEstimateIsExactOnAll(t *testing.T) {
 		w := newWorld(random, 200, references)
 		listed, together := w.recall()
 		r := w.audit(1, 1, 0)
-		if math.Abs(r.Recall-together) > 1e-12 || math.Abs(r.Listed-listed) > 1e-12 || r.Low != r.Recall || r.ListedHigh != r.Listed || r.Wide {
+		if math.Abs(r.Recall-together) > 1e-12 || math.Abs(r.Listed-listed) > 1e-12 || r.Low != r.Recall ||
+			r.ListedHigh != r.Listed || r.Wide {
 			t.Errorf("%d of the reference: %+v, want %g together, %g listed", references, r, together, listed)
 		}
 		if listed >= together || together == 1 || r.Sampled != len(w.documents)-references {
@@ -260,7 +266,8 @@ func TestEstimateIsUnbiased(t *testing.T) {
 func TestEstimateEdges(t *testing.T) {
 	var none Classes
 	never := func(_, _ docref.Ref) bool { return false }
-	if r := none.Estimate(NewListing(&none), never, Scope{}); r.Recall != 1 || r.Low != 0 || r.High != 1 || r.Sampled != 0 || !r.Wide {
+	if r := none.Estimate(NewListing(&none), never, Scope{}); r.Recall != 1 || r.Low != 0 || r.High != 1 ||
+		r.Sampled != 0 || !r.Wide {
 		t.Errorf("of nothing: %+v", r)
 	}
 	w := world{}
@@ -272,7 +279,8 @@ func TestEstimateEdges(t *testing.T) {
 		t.Errorf("of all: %+v", r)
 	}
 	r = w.audit(0.5, 1, 1)
-	if want := 1 - 3/float64(r.Partnered); r.Recall != 1 || r.Low != want || r.ListedLow != want || r.High != 1 || r.Wide {
+	if want := 1 - 3/float64(r.Partnered); r.Recall != 1 || r.Low != want || r.ListedLow != want || r.High != 1 ||
+		r.Wide {
 		t.Errorf("without a miss: %+v", r)
 	}
 	if r := w.audit(0.05, 1, 1); !r.Wide || r.Partnered > 30 {
@@ -292,7 +300,9 @@ func TestDrawingKeepsTheFirst(t *testing.T) {
 		d := NewDrawing(mostDocuments, mostElements)
 		for _, i := range random.Perm(documents) {
 			digest := uint64(i % 700) // four or five equal ones each
-			d.Add(Hash(uint64(i)), docref.Ref(i), Equals{Digest: digest, Scope: digest % 3}, func() []uint64 { return make([]uint64, 5+digest%7) })
+			d.Add(Hash(uint64(i)), docref.Ref(i), Equals{Digest: digest, Scope: digest % 3}, func() []uint64 {
+				return make([]uint64, 5+digest%7)
+			})
 		}
 		return d.Finish()
 	}
@@ -307,10 +317,12 @@ func TestDrawingKeepsTheFirst(t *testing.T) {
 				t.Errorf("%v: digest %d is in scope %d", bounds, equals.Digest, equals.Scope)
 			}
 		}
-		if !slices.Equal(a.Documents, b.Documents) || !slices.Equal(a.Classes, b.Classes) || len(a.Documents) == 0 || len(a.Equals) != len(a.Sets) {
+		if !slices.Equal(a.Documents, b.Documents) || !slices.Equal(a.Classes, b.Classes) || len(a.Documents) == 0 ||
+			len(a.Equals) != len(a.Sets) {
 			t.Errorf("%v: %d documents, then %d", bounds, len(a.Documents), len(b.Documents))
 		}
-		if len(a.Documents) > bounds[0] || len(a.Documents) > 1 && elements > bounds[1] || a.Cut != (len(a.Documents) < documents) {
+		if len(a.Documents) > bounds[0] || len(a.Documents) > 1 && elements > bounds[1] ||
+			a.Cut != (len(a.Documents) < documents) {
 			t.Errorf("%v: %d documents, %d elements, cut %t", bounds, len(a.Documents), elements, a.Cut)
 		}
 		drawn := 0
@@ -348,7 +360,9 @@ func TestFitBoundsComparisons(t *testing.T) {
 		s.Fit(0.8, documents, Budget{Pairs: 1 << 16, Elements: 1 << 30})
 		probed := float64(documents) * share(s.ProbedBelow)
 		pairs := probed * float64(len(s.Documents))
-		if alike && (pairs > 1<<16 || pairs < 1<<13 || probed < float64(len(s.Documents)) || probed > 16*float64(len(s.Documents))) {
+		if alike &&
+			(pairs > 1<<16 || pairs < 1<<13 || probed < float64(len(s.Documents)) ||
+				probed > 16*float64(len(s.Documents))) {
 			t.Errorf("alike: %d documents are compared with %g", len(s.Documents), probed)
 		}
 		if !alike && (len(s.Documents) != sampled || probed != documents) {

@@ -93,8 +93,8 @@ func (c *Classes) Estimate(l *Listing, joined func(a, b docref.Ref) bool, scope 
 	return e.result(len(c.samples))
 }
 
-// tally counts the pairs that one sampled document of a partner forms with the documents of an audited class. The partner
-// is the one of the given number in its class.
+// tally counts the pairs that one sampled document of a partner forms with the documents of an audited class. The
+// partner is the one of the given number in its class.
 func (c *Classes) tally(at AuditedClass, number int, l *Listing, joined func(a, b docref.Ref) bool) tally {
 	class := &c.list[at]
 	partner := class.Partners[number]
@@ -122,7 +122,8 @@ func (c *Classes) tally(at AuditedClass, number int, l *Listing, joined func(a, 
 		t.listed = t.together
 	case l.isListed(at, own):
 		t.listed, t.together = t.weight, t.weight
-	case class.Inputs > 0 && joined(other.First, class.First), class.References > 0 && joined(other.First, class.Reference):
+	case class.Inputs > 0 && joined(other.First, class.First),
+		class.References > 0 && joined(other.First, class.Reference):
 		t.together = t.weight
 	}
 	return t
@@ -138,8 +139,10 @@ func (d *dealt) deal(hash uint64, sum tally, documents int64) {
 		n := min(documents, groups)
 		g := &d[(start+i)%groups]
 		g.add(tally{
-			pairs: portion(sum.pairs, i, n), weight: portion(sum.weight, i, n),
-			listed: portion(sum.listed, i, n), together: portion(sum.together, i, n),
+			pairs:    portion(sum.pairs, i, n),
+			weight:   portion(sum.weight, i, n),
+			listed:   portion(sum.listed, i, n),
+			together: portion(sum.together, i, n),
 		}, 1)
 	}
 }
@@ -287,8 +290,8 @@ func NewShares(sample int, textBytes int64) Shares {
 }
 
 const (
-	// drawnFrom is from how many times as many documents a sample is drawn as it holds, where it is known how many there are. They have the
-	// smallest hashes of all, so the sample is the same as if it were drawn from more.
+	// drawnFrom is from how many times as many documents a sample is drawn as it holds, where it is known how many
+	// there are. They have the smallest hashes of all, so the sample is the same as if it were drawn from more.
 	drawnFrom = 1.5
 	// keptFrom is the same for what a state keeps, so that a corpus may shrink, and documents differ in length.
 	keptFrom = 2
@@ -304,8 +307,8 @@ func (s Shares) Of(documents int64) Shares {
 	return s
 }
 
-// Kept returns the share of the input that a state keeps for the samples of later jobs, given about how many documents there are. It is 0 if so
-// large a share is not worth keeping. Without a number, 0, it is a share that is large enough.
+// Kept returns the share of the input that a state keeps for the samples of later jobs, given about how many documents
+// there are. It is 0 if so large a share is not worth keeping. Without a number, 0, it is a share that is large enough.
 func (s Shares) Kept(documents float64) float64 {
 	if documents == 0 {
 		return min(s.most, mostKept)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// hotGroupWorld is a corpus with hot groups of much alike documents. Each document has an edge to the pivot of its group,
-// its first document, and to no other. The rest of the corpus is pairs, all of them listed.
+// hotGroupWorld is a corpus with hot groups of much alike documents. Each document has an edge to the pivot of its
+// group, its first document, and to no other. The rest of the corpus is pairs, all of them listed.
 func hotGroupWorld(hotGroups, size, pairs int) world {
 	var w world
 	for hotGroup := range hotGroups {
@@ -20,8 +20,8 @@ func hotGroupWorld(hotGroups, size, pairs int) world {
 	return w
 }
 
-// TestIntervalsOfHotGroups: of a hot group hardly a pair is listed, and nearly all that are belong to its pivot. Most samples lack
-// it. The intervals hold the true shares nevertheless.
+// TestIntervalsOfHotGroups: of a hot group hardly a pair is listed, and nearly all that are belong to its pivot. Most
+// samples lack it. The intervals hold the true shares nevertheless.
 func TestIntervalsOfHotGroups(t *testing.T) {
 	for _, c := range []struct {
 		name                   string
@@ -49,7 +49,8 @@ func TestIntervalsOfHotGroups(t *testing.T) {
 					t.Fatalf("%+v: all pairs are together", r)
 				}
 			}
-			t.Logf("%.5f of the pairs are listed, mean estimate %.5f, %d of %d intervals hold it", listed, mean, covered, trials)
+			t.Logf("%.5f of the pairs are listed, mean estimate %.5f, %d of %d intervals hold it", listed, mean,
+				covered, trials)
 			if covered < trials*90/100 {
 				t.Errorf("%d of %d intervals hold the truth, %g", covered, trials, listed)
 			}

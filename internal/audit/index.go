@@ -20,12 +20,13 @@ import (
 // Any number of goroutines may read an Index.
 type Index struct {
 	threshold float64
-	sizes     []int                    // of the sets
-	filter    []uint64                 // a bit for each element, at the place that its lower bits name
-	counts    []uint8                  // how many sets have an element, up to 255, at the place that its lower bits name
-	elements  graphs.Numbering[uint32] // in the prefixes of the sets
-	starts    []uint32                 // in members, by number of the element
-	members   []SampledClass           // the classes whose sets have each element
+	sizes     []int    // of the sets
+	filter    []uint64 // a bit for each element, at the place that its lower bits name
+	// how many sets have an element, up to 255, at the place that its lower bits name
+	counts   []uint8
+	elements graphs.Numbering[uint32] // in the prefixes of the sets
+	starts   []uint32                 // in members, by number of the element
+	members  []SampledClass           // the classes whose sets have each element
 }
 
 // NewIndex returns an index of the sets of sampled classes, for a threshold above 0. The elements of each set

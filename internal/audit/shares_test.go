@@ -26,7 +26,8 @@ func TestShares(t *testing.T) {
 	} {
 		s := NewShares(test.sample, test.bytes)
 		if math.Abs(s.Sampled-test.sampled) > 1e-12 || math.Abs(s.Probed-test.probed) > 1e-12 {
-			t.Errorf("sample of %d, %d bytes: shares %g and %g, want %g and %g", test.sample, test.bytes, s.Sampled, s.Probed, test.sampled, test.probed)
+			t.Errorf("sample of %d, %d bytes: shares %g and %g, want %g and %g", test.sample, test.bytes, s.Sampled,
+				s.Probed, test.sampled, test.probed)
 		}
 	}
 }
@@ -51,15 +52,18 @@ func TestElements(t *testing.T) {
 		{UsualSample, 1000, 44 << 20, 1000},
 	} {
 		if got := NewShares(test.sample, 1<<30).Elements(test.all, test.memory); got != test.want {
-			t.Errorf("sample of %d, %d shingles, %d bytes: %d, want %d", test.sample, test.all, test.memory, got, test.want)
+			t.Errorf("sample of %d, %d shingles, %d bytes: %d, want %d", test.sample, test.all, test.memory, got,
+				test.want)
 		}
 	}
-	if a, b := NewShares(UsualSample, 1).Budget(), NewShares(3*UsualSample, 1).Budget(); 3*a.Pairs != b.Pairs || 3*a.Elements != b.Elements {
+	if a, b := NewShares(UsualSample, 1).Budget(),
+		NewShares(3*UsualSample, 1).Budget(); 3*a.Pairs != b.Pairs || 3*a.Elements != b.Elements {
 		t.Errorf("budgets %+v and %+v", a, b)
 	}
 }
 
-// TestKept: a state keeps more documents for a sample than a job draws it from, unless these are a large part of a small corpus.
+// TestKept: a state keeps more documents for a sample than a job draws it from, unless these are a large part of a
+// small corpus.
 func TestKept(t *testing.T) {
 	for _, test := range []struct {
 		bytes, known int64
@@ -76,7 +80,8 @@ func TestKept(t *testing.T) {
 		shares := NewShares(UsualSample, test.bytes).Of(test.known)
 		got := shares.Kept(test.documents)
 		if math.Abs(got-test.want) > 1e-6 || test.known > 0 && got > 0 && got < shares.Sampled {
-			t.Errorf("%d bytes, %g documents: %g is kept, want %g; the sample is drawn from %g", test.bytes, test.documents, got, test.want, shares.Sampled)
+			t.Errorf("%d bytes, %g documents: %g is kept, want %g; the sample is drawn from %g", test.bytes,
+				test.documents, got, test.want, shares.Sampled)
 		}
 	}
 }

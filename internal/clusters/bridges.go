@@ -14,7 +14,8 @@ type bridge struct {
 	part  uint32         // documents in the smaller part
 }
 
-// component is a component of a shard whose clusters are whole components. Its documents, classes and edges stand together.
+// component is a component of a shard whose clusters are whole components. Its documents, classes and edges stand
+// together.
 type component struct {
 	*Shard
 	first, end    records.Number // of its documents
@@ -49,7 +50,9 @@ func (s *Shard) bridges(least uint32) (found []bridge) {
 	for ; c.first < s.end(); c.first, c.edge = c.end, c.edgeEnd {
 		size := s.size.At(c.first)
 		c.end = c.first + records.Number(size)
-		c.edgeEnd = c.edge + sort.Search(s.edges.Len()-c.edge, func(i int) bool { return s.edges.At(c.edge+i).A >= c.end })
+		c.edgeEnd = c.edge + sort.Search(s.edges.Len()-c.edge, func(i int) bool {
+			return s.edges.At(c.edge+i).A >= c.end
+		})
 		if size >= 2*least && !c.hasGroup() {
 			if b := c.bridge(); b.part >= least {
 				found = append(found, b)
@@ -59,12 +62,12 @@ func (s *Shard) bridges(least uint32) (found []bridge) {
 	return found
 }
 
-// bridge returns the bridge of the component whose smaller part is the largest. Its part is 0 if there is no bridge. It takes a few
-// passes over the edges, and lists of the classes.
+// bridge returns the bridge of the component whose smaller part is the largest. Its part is 0 if there is no bridge. It
+// takes a few passes over the edges, and lists of the classes.
 //
 // Classes of identical documents are the nodes. Some of the edges make a tree of all nodes. Each other edge makes a
-// circle with the way in the tree between its ends, and no edge of a circle is a bridge. So the ways are contracted, and
-// what is left of the tree are the bridges.
+// circle with the way in the tree between its ends, and no edge of a circle is a bridge. So the ways are contracted,
+// and what is left of the tree are the bridges.
 func (c *component) bridge() bridge {
 	store := c.store.Beside()
 	defer store.Close()
@@ -118,8 +121,12 @@ func newTree(c *component, store *paged.Store) *tree {
 	}
 	list := func(n int) *paged.List[records.Number, uint32] { return paged.New[records.Number, uint32](store, n) }
 	t := &tree{
-		nodes: 1, edges: paged.New[uint32, uint32](store, n), place: paged.New[records.Number, records.Number](store, n),
-		parent: paged.New[records.Number, records.Number](store, n), edgeAbove: list(n), documents: list(n),
+		nodes:     1,
+		edges:     paged.New[uint32, uint32](store, n),
+		place:     paged.New[records.Number, records.Number](store, n),
+		parent:    paged.New[records.Number, records.Number](store, n),
+		edgeAbove: list(n),
+		documents: list(n),
 	}
 	joined, edges := newForest(store, n), uint32(0)
 	starts := list(n + 2) // of the neighbours of each class, shifted by two
@@ -155,9 +162,12 @@ func newTree(c *component, store *paged.Store) *tree {
 }
 
 // grow numbers the nodes, given the edges of the tree around each class, and counts their documents.
-func (t *tree) grow(c *component, store *paged.Store, starts *paged.List[records.Number, uint32], around *paged.List[uint32, uint32]) {
-	order := paged.New[records.Number, records.Number](store, t.place.Len()) // classes in the order of nodes; the first one is 0
-	t.edgeAbove.Set(0, ^uint32(0))                                           // no edge
+func (t *tree) grow(c *component, store *paged.Store, starts *paged.List[records.Number, uint32],
+	around *paged.List[uint32, uint32],
+) {
+	// classes in the order of nodes; the first one is 0
+	order := paged.New[records.Number, records.Number](store, t.place.Len())
+	t.edgeAbove.Set(0, ^uint32(0)) // no edge
 	for node := records.Number(0); node < records.Number(t.nodes); node++ {
 		own, above := order.At(node), t.edgeAbove.At(node)
 		for k, end := starts.At(own), starts.At(own+1); k < end; k++ {

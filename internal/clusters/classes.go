@@ -68,10 +68,11 @@ func (c *classes) len() records.Number { return records.Number(c.firsts.Len()) }
 // first returns the first document that is identical to a document.
 func (c *classes) first(i records.Number) records.Number { return c.firsts.At(c.of.At(i)) }
 
-// duplicates are pairs of identical documents. A cluster may be millions of equal documents, each joined to the first one by an edge that
-// says nothing more. Such an edge takes 4 bytes instead of 24.
+// duplicates are pairs of identical documents. A cluster may be millions of equal documents, each joined to the first
+// one by an edge that says nothing more. Such an edge takes 4 bytes instead of 24.
 type duplicates struct {
-	// next holds, for the first document of a class, its first duplicate, and for each duplicate the next one; 0 for none. It is nil without duplicates.
+	// next holds, for the first document of a class, its first duplicate, and for each duplicate the next one; 0 for
+	// none. It is nil without duplicates.
 	next  *numbers
 	pairs int           // how many there are
 	score records.Score // of each pair, if documents are compared by distance
@@ -114,8 +115,8 @@ func (s *Shard) sortEdges(each func(visit func(records.Edge[records.Number])) er
 	return nil
 }
 
-// isDuplicate reports whether an edge joins a document to the first of its class, and its score follows from that. Documents with sides
-// have no duplicates: an edge within a side is no pair.
+// isDuplicate reports whether an edge joins a document to the first of its class, and its score follows from that.
+// Documents with sides have no duplicates: an edge within a side is no pair.
 func (s *Shard) isDuplicate(e records.Edge[records.Number]) bool {
 	if !e.Identical() || s.members.Sides() != nil || s.classes.first(e.B) != e.A {
 		return false

@@ -10,11 +10,13 @@ import (
 	"mirrorbeam.dev/internal/records/paged"
 )
 
-// Cut joins documents by edges to components and cuts these into output shards, as [Labelling] does, for documents that fit into
-// memory. The documents stand in document order, and the edges name them by their places there, the earlier one first. Documents
-// without an edge are in no shard. Of each shard, Cut also returns the places of its edges in the list that it was given, in the
-// order of rows of pairs.
-func Cut(layout *documents.Layout, members []records.Member, edges []records.Edge[records.Number], shards int) (all []*Shard, of [][]int, err error) {
+// Cut joins documents by edges to components and cuts these into output shards, as [Labelling] does, for documents that
+// fit into memory. The documents stand in document order, and the edges name them by their places there, the earlier
+// one first. Documents without an edge are in no shard. Of each shard, Cut also returns the places of its edges in the
+// list that it was given, in the order of rows of pairs.
+func Cut(layout *documents.Layout, members []records.Member, edges []records.Edge[records.Number],
+	shards int,
+) (all []*Shard, of [][]int, err error) {
 	joined := graphs.NewForest[records.Number](len(members))
 	for _, e := range edges {
 		joined.Union(e.A, e.B)
@@ -58,9 +60,14 @@ func Cut(layout *documents.Layout, members []records.Member, edges []records.Edg
 	for shard := range all {
 		own := make([]records.Edge[records.Number], 0, len(of[shard]))
 		for _, i := range of[shard] {
-			own = append(own, records.Edge[records.Number]{A: places[edges[i].A].Number, B: places[edges[i].B].Number, Score: edges[i].Score})
+			own = append(own, records.Edge[records.Number]{
+				A:     places[edges[i].A].Number,
+				B:     places[edges[i].B].Number,
+				Score: edges[i].Score,
+			})
 		}
-		if all[shard], err = newShard(layout, records.NewMemberList(store, sorted[shard]), store, listed(own)); err != nil {
+		if all[shard], err = newShard(layout, records.NewMemberList(store, sorted[shard]), store, listed(own)); err !=
+			nil {
 			return nil, nil, err
 		}
 	}
@@ -87,7 +94,8 @@ func cutEdges(edges []records.Edge[records.Number], places []records.Position, s
 	}
 	for _, own := range of {
 		slices.SortFunc(own, func(i, j int) int {
-			return cmp.Or(cmp.Compare(places[edges[i].A].Number, places[edges[j].A].Number), cmp.Compare(places[edges[i].B].Number, places[edges[j].B].Number))
+			return cmp.Or(cmp.Compare(places[edges[i].A].Number, places[edges[j].A].Number),
+				cmp.Compare(places[edges[i].B].Number, places[edges[j].B].Number))
 		})
 	}
 	return of

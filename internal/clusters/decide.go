@@ -13,8 +13,8 @@ import (
 // decision is what becomes of the documents of a shard.
 type decision struct {
 	rule keep.Rule
-	// choices has one for each document. It is nil without a decision. Where clusters go as a whole, a choice leads to the document that a removed
-	// one is most like.
+	// choices has one for each document. It is nil without a decision. Where clusters go as a whole, a choice leads to
+	// the document that a removed one is most like.
 	choices *paged.List[records.Number, keep.Choice]
 }
 
@@ -56,7 +56,8 @@ func (s *Shard) choose(stopped func() error) error {
 		if cluster := cmp.Compare(s.members.First(a), s.members.First(b)); cluster != 0 {
 			return cluster
 		}
-		if !s.reference(a) && !s.reference(b) && leads != nil && leads.At(s.classes.of.At(a)) != leads.At(s.classes.of.At(b)) {
+		if !s.reference(a) && !s.reference(b) && leads != nil &&
+			leads.At(s.classes.of.At(a)) != leads.At(s.classes.of.At(b)) {
 			if leads.At(s.classes.of.At(a)) {
 				return -1
 			}
@@ -72,7 +73,11 @@ func (s *Shard) choose(stopped func() error) error {
 	}
 	asking := asking{stopped: stopped}
 	d := keep.Documents{
-		Store: store, Order: order, Classes: s.classes.of, Distinct: s.classes.len(), Sides: s.members.Sides(),
+		Store:    store,
+		Order:    order,
+		Classes:  s.classes.of,
+		Distinct: s.classes.len(),
+		Sides:    s.members.Sides(),
 	}
 	s.choices = listIn[keep.Choice](s.store, s.end())
 	keep.Choose(d, s.choices, s.edges.Len(), func(i int) (keep.Edge, bool) {
@@ -82,7 +87,8 @@ func (s *Shard) choose(stopped func() error) error {
 	return asking.err
 }
 
-// chooseForReference removes each document that is like one of the reference, for the most similar of these. All others stay.
+// chooseForReference removes each document that is like one of the reference, for the most similar of these. All others
+// stay.
 func (s *Shard) chooseForReference() {
 	store := s.store.Beside()
 	defer store.Close()
@@ -115,8 +121,8 @@ func (s *Shard) chooseForReference() {
 	}
 }
 
-// dropClusters removes all documents of the input that are in clusters. Each is assigned to the document that it is most like: of its
-// cluster, if that has one that a pair joins it to. Of equally similar ones the preferred one counts.
+// dropClusters removes all documents of the input that are in clusters. Each is assigned to the document that it is
+// most like: of its cluster, if that has one that a pair joins it to. Of equally similar ones the preferred one counts.
 func (s *Shard) dropClusters() {
 	like := listIn[keep.Choice](s.store, s.end())
 	for i := range s.end() {
@@ -159,8 +165,9 @@ func (s *Shard) dropClusters() {
 	s.choices = like
 }
 
-// apartPairs visits the pairs within stars of documents that are in another star than the first document that is identical to them. The
-// edges of that one are theirs, too. Of such documents of a class and a star, the first one has these pairs, and pairs with the others.
+// apartPairs visits the pairs within stars of documents that are in another star than the first document that is
+// identical to them. The edges of that one are theirs, too. Of such documents of a class and a star, the first one has
+// these pairs, and pairs with the others.
 func (s *Shard) apartPairs(visit func(a, b records.Number, similarity float64)) {
 	if s.members.Sides() != nil {
 		return // each document has pairs of its own
@@ -216,8 +223,11 @@ func (a *asking) goesOn() bool {
 	return a.err == nil
 }
 
-// sorted returns the numbers from 0 to n-1 in an order. It asks stopped now and then, if it is not nil, and ends with its error.
-func sorted(store *paged.Store, n records.Number, order func(a, b records.Number) int, stopped func() error) (*numbers, error) {
+// sorted returns the numbers from 0 to n-1 in an order. It asks stopped now and then, if it is not nil, and ends with
+// its error.
+func sorted(store *paged.Store, n records.Number, order func(a, b records.Number) int,
+	stopped func() error,
+) (*numbers, error) {
 	return paged.Sort(newForest(store, int(n)).numbers, func(run []records.Number) error {
 		return graphs.SortFunc(run, order, stopped)
 	}, order)
@@ -228,8 +238,8 @@ func (s *Shard) prefer(a, b records.Number) int {
 	return s.members.Ranked(a).Compare(s.members.Ranked(b))
 }
 
-// hotGroupEdges visits each edge of a hot group as two classes of identical documents: the class of the pivot and the class of the document
-// that is like it. The pivot is the preferred one of their first documents.
+// hotGroupEdges visits each edge of a hot group as two classes of identical documents: the class of the pivot and the
+// class of the document that is like it. The pivot is the preferred one of their first documents.
 func (s *Shard) hotGroupEdges(visit func(pivot, other records.Number)) {
 	for i := range s.edges.Len() {
 		e := s.edges.At(i)
@@ -255,11 +265,11 @@ func (s *Shard) pivots() (leads *paged.List[records.Number, bool]) {
 	return leads
 }
 
-// unchecked returns the number of unchecked classes minus the number that hot groups have counted. A class whose pairs are not
-// listed is unchecked if it is kept, and hot groups count none of these. Of all others, a class is unchecked if
-// it is of the input, is kept, and was not compared with all other kept classes of its hot group. Hot groups have counted
-// pivots, and some of these are removed. They have not counted classes whose pivot was removed in favour of a document of
-// another hot group.
+// unchecked returns the number of unchecked classes minus the number that hot groups have counted. A class whose pairs
+// are not listed is unchecked if it is kept, and hot groups count none of these. Of all others, a class is unchecked if
+// it is of the input, is kept, and was not compared with all other kept classes of its hot group. Hot groups have
+// counted pivots, and some of these are removed. They have not counted classes whose pivot was removed in favour of a
+// document of another hot group.
 func (s *Shard) unchecked() (n int64) {
 	stays := listIn[bool](s.store, s.classes.len()) // a document of the class is kept
 	for i := range s.end() {
@@ -285,9 +295,9 @@ func (s *Shard) unchecked() (n int64) {
 	return n + int64(len(left))
 }
 
-// rival returns edge i as an edge between two classes of identical documents. It counts if it lets one
-// document be removed for the other. If the reference begins both classes, both are kept: their documents of the input are
-// removed for documents of their own class.
+// rival returns edge i as an edge between two classes of identical documents. It counts if it lets one document be
+// removed for the other. If the reference begins both classes, both are kept: their documents of the input are removed
+// for documents of their own class.
 func (s *Shard) rival(i int) (e keep.Edge, counts bool) {
 	of := s.edges.At(i)
 	a, b := s.classes.of.At(of.A), s.classes.of.At(of.B)

@@ -41,12 +41,35 @@ func TestPivotsComeFirst(t *testing.T) {
 		withoutPivot int64
 	}{
 		{"no heap", shardOf4(0, even, plain(0, 1), plain(1, 2)), []records.Number{0, 0, 2, 3}, 0},
-		{"a pivot and one before it", shardOf4(0, even, plain(0, 1), hotGroup(1, 2), hotGroup(1, 3)), []records.Number{1, 1, 1, 1}, 0},
+		{
+			"a pivot and one before it", shardOf4(0, even, plain(0, 1), hotGroup(1, 2), hotGroup(1, 3)),
+			[]records.Number{1, 1, 1, 1},
+			0,
+		},
 		{"the first is the pivot", shardOf4(0, even, hotGroup(0, 1), plain(1, 2)), []records.Number{0, 0, 2, 3}, 0},
-		{"the preferred one is the pivot", shardOf4(0, [4]preference.Priority{6, 6, 4, 1}, hotGroup(0, 2), hotGroup(1, 2), plain(2, 3)), []records.Number{2, 2, 2, 2}, 0},
-		{"two pivots that are alike", shardOf4(0, even, plain(0, 1), hotGroup(0, 2), hotGroup(1, 3)), []records.Number{0, 0, 0, 3}, 1},
-		{"a pivot goes for a reference", shardOf4(1, [4]preference.Priority{0, 5, 5, 5}, plain(0, 1), hotGroup(1, 2), hotGroup(1, 3)), []records.Number{0, 0, 2, 3}, 2},
-		{"a reference leads", shardOf4(2, [4]preference.Priority{0, 0, 2, 1}, hotGroup(0, 2), hotGroup(1, 3), plain(2, 3)), []records.Number{0, 1, 0, 1}, 0},
+		{
+			"the preferred one is the pivot",
+			shardOf4(0, [4]preference.Priority{6, 6, 4, 1}, hotGroup(0, 2), hotGroup(1, 2), plain(2, 3)),
+			[]records.Number{2, 2, 2, 2},
+			0,
+		},
+		{
+			"two pivots that are alike", shardOf4(0, even, plain(0, 1), hotGroup(0, 2), hotGroup(1, 3)),
+			[]records.Number{0, 0, 0, 3},
+			1,
+		},
+		{
+			"a pivot goes for a reference",
+			shardOf4(1, [4]preference.Priority{0, 5, 5, 5}, plain(0, 1), hotGroup(1, 2), hotGroup(1, 3)),
+			[]records.Number{0, 0, 2, 3},
+			2,
+		},
+		{
+			"a reference leads",
+			shardOf4(2, [4]preference.Priority{0, 0, 2, 1}, hotGroup(0, 2), hotGroup(1, 3), plain(2, 3)),
+			[]records.Number{0, 1, 0, 1},
+			0,
+		},
 	} {
 		if err := c.shard.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 			t.Fatal(err)
@@ -56,22 +79,30 @@ func TestPivotsComeFirst(t *testing.T) {
 			got = append(got, c.shard.choice(i).Kept)
 		}
 		if !slices.Equal(got, c.want) || c.shard.unchecked() != c.withoutPivot {
-			t.Errorf("%s: kept %d, want %d; %d without a pivot, want %d", c.name, got, c.want, c.shard.unchecked(), c.withoutPivot)
+			t.Errorf("%s: kept %d, want %d; %d without a pivot, want %d", c.name, got, c.want, c.shard.unchecked(),
+				c.withoutPivot)
 		}
 	}
 }
 
-// TestMostSimilar draws shards with identical documents. Each document is removed for the most similar of the kept ones that come before
-// it, or is said to be like the most similar one of its cluster, wherever the documents that are identical to it are.
+// TestMostSimilar draws shards with identical documents. Each document is removed for the most similar of the kept ones
+// that come before it, or is said to be like the most similar one of its cluster, wherever the documents that are
+// identical to it are.
 func TestMostSimilar(t *testing.T) {
 	random := rand.New(rand.NewPCG(41, 1))
 	layout, parted := layoutOf(t), 0
 	for range 2000 {
 		n := records.Number(4 + random.IntN(12))
-		members, first, similarity := make([]records.Member, n), make([]records.Number, n), map[[2]records.Number]float64{}
+		members := make([]records.Member, n)
+		first := make([]records.Number, n)
+		similarity := map[[2]records.Number]float64{}
 		var edges []records.Edge[records.Number]
 		for i := range n {
-			members[i] = records.Member{Ref: at(1, int64(i)), Size: 20, Priority: preference.Priority(1 + random.IntN(4))}
+			members[i] = records.Member{
+				Ref:      at(1, int64(i)),
+				Size:     20,
+				Priority: preference.Priority(1 + random.IntN(4)),
+			}
 			if first[i] = i; i > 0 && random.IntN(2) == 0 {
 				first[i] = first[random.IntN(int(i))]
 				edges = append(edges, edge(first[i], i, 20, 20))
@@ -89,10 +120,14 @@ func TestMostSimilar(t *testing.T) {
 			if first[i] == first[j] {
 				return 1
 			}
-			return max(similarity[[2]records.Number{first[i], first[j]}], similarity[[2]records.Number{first[j], first[i]}])
+			return max(similarity[[2]records.Number{first[i], first[j]}],
+				similarity[[2]records.Number{first[j], first[i]}])
 		}
 		s := shardOf(layout, members, edges)
-		rule := keep.Rule{Split: []keep.Split{keep.Component, keep.Star}[random.IntN(2)], Drop: keep.Drops[random.IntN(2)]}
+		rule := keep.Rule{
+			Split: []keep.Split{keep.Component, keep.Star}[random.IntN(2)],
+			Drop:  keep.Drops[random.IntN(2)],
+		}
 		if err := s.Decide(rule, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +165,8 @@ func TestUncheckedPivots(t *testing.T) {
 	for i := range members {
 		members[i] = records.Member{Ref: at(1, int64(i)), Priority: 1, Unchecked: i != 3} // 3 is equal to another one
 	}
-	s := shardOf(layoutOf(t), members, []records.Edge[records.Number]{edge(0, 1, 9, 10|records.HotGroupMark), edge(0, 2, 9, 10), edge(1, 3, 9, 9)})
+	s := shardOf(layoutOf(t), members,
+		[]records.Edge[records.Number]{edge(0, 1, 9, 10|records.HotGroupMark), edge(0, 2, 9, 10), edge(1, 3, 9, 9)})
 	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +187,10 @@ func TestDecideStops(t *testing.T) {
 		}
 	}
 	fault, all := errors.New("stop"), 0
-	if err := shardOf(layoutOf(t), members, edges).Decide(keep.Rule{Split: keep.Component}, func() error { all++; return nil }); err != nil || all < 3 {
+	if err := shardOf(layoutOf(t), members, edges).Decide(keep.Rule{Split: keep.Component}, func() error {
+		all++
+		return nil
+	}); err != nil || all < 3 {
 		t.Fatalf("asked %d times: %v", all, err)
 	}
 	for _, after := range []int{1, all / 2, all} {

@@ -47,7 +47,8 @@ func (s *Shard) hasOtherTitle(i records.Number, choice keep.Choice) bool {
 	return title != "" && other != "" && title != other
 }
 
-// addNear counts removed documents that are not identical to the one that stays for them, and removed pages that stay under another title.
+// addNear counts removed documents that are not identical to the one that stays for them, and removed pages that stay
+// under another title.
 func (s *Shard) addNear(o *findings.Findings) {
 	var near []*findings.Worst[findings.NearPair]
 	for i := range s.end() {
@@ -62,7 +63,11 @@ func (s *Shard) addNear(o *findings.Findings) {
 			near = append(near, &o.OtherTitle)
 		}
 		for _, worst := range near {
-			pair := findings.NearPair{Similarity: choice.Similarity, Title: s.members.Capture(i).Title, KeptTitle: s.members.Capture(choice.Kept).Title}
+			pair := findings.NearPair{
+				Similarity: choice.Similarity,
+				Title:      s.members.Capture(i).Title,
+				KeptTitle:  s.members.Capture(choice.Kept).Title,
+			}
 			if !worst.Takes(pair) {
 				worst.Count++
 				continue
@@ -87,7 +92,12 @@ func (s *Shard) doubt(o *findings.Findings, least float64) {
 		}
 		c := s.cohesion(cluster)
 		if mean := c.sum / float64(c.gone); c.gone > 0 && mean < (least+1)/2 {
-			o.Templates.Add(findings.Template{Cluster: s.name(s.members.First(cluster.document(0))), Documents: int64(cluster.size), Mean: mean, Least: c.least})
+			o.Templates.Add(findings.Template{
+				Cluster:   s.name(s.members.First(cluster.document(0))),
+				Documents: int64(cluster.size),
+				Mean:      mean,
+				Least:     c.least,
+			})
 		}
 	}
 	if s.rule.Split != keep.Component {
@@ -96,8 +106,11 @@ func (s *Shard) doubt(o *findings.Findings, least float64) {
 	for _, found := range s.bridges(leastPart) {
 		e := s.edges.At(found.edge)
 		o.Bridges.Add(findings.Bridge{
-			Cluster: s.name(found.first), Documents: int64(s.size.At(found.first)), Part: int64(found.part),
-			A: s.name(e.A), B: s.name(e.B),
+			Cluster:   s.name(found.first),
+			Documents: int64(s.size.At(found.first)),
+			Part:      int64(found.part),
+			A:         s.name(e.A),
+			B:         s.name(e.B),
 		})
 	}
 }

@@ -53,8 +53,8 @@ func TestBridges(t *testing.T) {
 	}
 }
 
-// someComponents makes up components of documents that follow each other, and their edges. Each document is joined to an
-// earlier one of its component, and maybe to more; some are identical.
+// someComponents makes up components of documents that follow each other, and their edges. Each document is joined to
+// an earlier one of its component, and maybe to more; some are identical.
 func someComponents(random *rand.Rand) (edges []records.Edge[records.Number], n int) {
 	for range 1 + random.IntN(3) {
 		size := 1 + random.IntN(14)
@@ -171,24 +171,31 @@ func TestDoubt(t *testing.T) {
 
 // TestLargest: the largest cluster of a shard is named, with its first document and the first that is not identical.
 func TestLargest(t *testing.T) {
-	s := graphOf(t, 6, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(2, 3, 1, 1), edge(2, 4, 9, 10), edge(2, 5, 9, 10)}, nil)
+	s := graphOf(t, 6,
+		[]records.Edge[records.Number]{edge(0, 1, 9, 10), edge(2, 3, 1, 1), edge(2, 4, 9, 10), edge(2, 5, 9, 10)}, nil)
 	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}
 	var o findings.Findings
 	s.doubt(&o, 0.8)
-	if want := (findings.LargeCluster{Name: "a:2", Documents: 4, A: "a:2", B: "a:4"}); len(o.Largest.Named) != 1 || o.Largest.Named[0] != want {
+	if want := (findings.LargeCluster{Name: "a:2", Documents: 4, A: "a:2", B: "a:4"}); len(o.Largest.Named) != 1 ||
+		o.Largest.Named[0] != want {
 		t.Errorf("%+v, want %+v", o.Largest.Named, want)
 	}
 }
 
-// TestDoubtOfTitles: removed pages are compared with the page that stays, identical ones too. A page without a title says nothing.
+// TestDoubtOfTitles: removed pages are compared with the page that stays, identical ones too. A page without a title
+// says nothing.
 func TestDoubtOfTitles(t *testing.T) {
 	members := []records.Member{5: {Ref: at(1, 5)}}
 	for i, title := range []string{"Fox", "Fox", "Crow", "Hare", ""} {
 		members[i] = records.Member{Ref: at(1, int64(i)), Capture: &records.Capture{Title: title}}
 	}
-	s := shardOf(layoutOf(t), members, []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(0, 2, 10, 10), edge(0, 3, 9, 10), edge(0, 4, 9, 10), edge(0, 5, 9, 10)})
+	s := shardOf(layoutOf(t), members,
+		[]records.Edge[records.Number]{
+			edge(0, 1, 9, 10), edge(0, 2, 10, 10), edge(0, 3, 9, 10), edge(0, 4, 9, 10),
+			edge(0, 5, 9, 10),
+		})
 	if err := s.Decide(keep.Rule{Split: keep.Component}, nil); err != nil {
 		t.Fatal(err)
 	}

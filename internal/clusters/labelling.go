@@ -22,7 +22,8 @@ type Labelling struct {
 	ReleaseSets bool
 	// GraphBytes is about how much memory the documents of components may take.
 	GraphBytes int64
-	// Ranges, if above 0, says that tasks of [LabellingRange] have labelled the components of as many ranges of document order.
+	// Ranges, if above 0, says that tasks of [LabellingRange] have labelled the components of as many ranges of
+	// document order.
 	Ranges int
 
 	layout documents.Layout // read in Setup
@@ -58,8 +59,19 @@ func (l *Labelling) Plan(p *work.Planning, see func(ref, first docref.Ref)) erro
 		runs = append(runs, labels)
 	}
 	for _, d := range []work.Delivery{
-		{Step: edgesStep, Needed: []runfile.Kind{records.Edges}, Extra: []runfile.Kind{records.EdgeShards, records.RangeShards, records.Spans}},
-		{Step: membersStep, Needed: []runfile.Kind{records.Members}, Extra: []runfile.Kind{records.Documents, records.Repeated, records.Unchecked, records.PartlyListed, records.Pages}},
+		{
+			Step:   edgesStep,
+			Needed: []runfile.Kind{records.Edges},
+			Extra:  []runfile.Kind{records.EdgeShards, records.RangeShards, records.Spans},
+		},
+		{
+			Step:   membersStep,
+			Needed: []runfile.Kind{records.Members},
+			Extra: []runfile.Kind{
+				records.Documents, records.Repeated, records.Unchecked, records.PartlyListed,
+				records.Pages,
+			},
+		},
 	} {
 		d.Into, d.Enough = work.OutputShards(p.Counts), work.FewTasks
 		if err := p.Deliver(d, runs); err != nil {
@@ -129,7 +141,10 @@ func (l *labeller) Document(d joining.Document) (records.RangePosition, error) {
 	if err := l.see(d.Ref, d.Component.First); err != nil {
 		return records.RangePosition{}, err
 	}
-	first := records.Position{Shard: records.OutputShard(d.Component.Value), Number: records.Number(d.Component.Value >> 32)}
+	first := records.Position{
+		Shard:  records.OutputShard(d.Component.Value),
+		Number: records.Number(d.Component.Value >> 32),
+	}
 	if first.Shard == records.Nowhere {
 		return records.RangePosition{At: first}, nil
 	}
@@ -144,9 +159,13 @@ func (l *labeller) Document(d joining.Document) (records.RangePosition, error) {
 }
 
 func (l *labeller) Node(part int, node graphs.Node, p records.RangePosition) error {
-	kind, size, put := records.EdgeShards, records.NodePositionSize, func(b []byte) { records.PutNodePosition(b, node, p.At) }
+	kind, size, put := records.EdgeShards, records.NodePositionSize, func(b []byte) {
+		records.PutNodePosition(b, node, p.At)
+	}
 	if l.isRange {
-		kind, size, put = records.RangeShards, records.RangePositionSize, func(b []byte) { records.PutRangePosition(b, node, p) }
+		kind, size, put = records.RangeShards, records.RangePositionSize, func(b []byte) {
+			records.PutRangePosition(b, node, p)
+		}
 	}
 	b, err := l.run.Record(kind, part, size)
 	if err == nil {
@@ -165,8 +184,8 @@ type order struct {
 	start  int64 // number of documents before it
 }
 
-// add returns the position of the first document of the next component, which has the given number of documents. The sum of all
-// sizes must be the total.
+// add returns the position of the first document of the next component, which has the given number of documents. The
+// sum of all sizes must be the total.
 func (o *order) add(size int64) (records.Position, error) {
 	// A component that starts at or after the cut belongs to the shard.
 	for o.shard+1 < o.shards && o.next >= o.cut(o.shard+1) {
@@ -176,7 +195,8 @@ func (o *order) add(size int64) (records.Position, error) {
 	number := o.next - o.start
 	o.next += size
 	if o.next-o.start > math.MaxUint32 {
-		return records.Position{}, fmt.Errorf("order clusters: output shard %d has more than %d documents", o.shard, uint32(math.MaxUint32))
+		return records.Position{}, fmt.Errorf("order clusters: output shard %d has more than %d documents", o.shard,
+			uint32(math.MaxUint32))
 	}
 	return records.Position{Shard: records.OutputShard(o.shard), Number: records.Number(number)}, nil
 }

@@ -41,8 +41,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestSums: from its position in a range each document gets the output shard that an order of all gives it, and the number, counted from one
-// place in the shard.
+// TestSums: from its position in a range each document gets the output shard that an order of all gives it, and the
+// number, counted from one place in the shard.
 func TestSums(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 300 {
@@ -78,9 +78,13 @@ func TestSums(t *testing.T) {
 				if want.Number == 0 {
 					begins[want.Shard] = start.Number
 				}
-				if begin := begins[want.Shard]; start != (records.Position{Shard: want.Shard, Number: want.Number + begin}) ||
+				if begin := begins[want.Shard]; start != (records.Position{
+					Shard:  want.Shard,
+					Number: want.Number + begin,
+				}) ||
 					at != (records.Position{Shard: want.Shard, Number: start.Number + records.Number(size-1)}) {
-					t.Fatalf("%v in %d shards: a component of %d is at %+v to %+v, want %+v behind %d", ranges, shards, size, start, at, want, begin)
+					t.Fatalf("%v in %d shards: a component of %d is at %+v to %+v, want %+v behind %d", ranges, shards,
+						size, start, at, want, begin)
 				}
 			}
 		}

@@ -17,10 +17,11 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Where many tasks join the edges, each numbers the documents of the components that begin in a range of document order. A step adds up
-// how many documents the ranges have. With these sums, who sends a document or an edge knows how many documents stand before its
-// component, and so its output shard. Only the first number in a shard is not known there, since it depends on where an earlier component
-// ends. So the numbers of a shard may begin above 0, and [ReadShard] counts from the lowest one.
+// Where many tasks join the edges, each numbers the documents of the components that begin in a range of document
+// order. A step adds up how many documents the ranges have. With these sums, who sends a document or an edge knows how
+// many documents stand before its component, and so its output shard. Only the first number in a shard is not known
+// there, since it depends on where an earlier component ends. So the numbers of a shard may begin above 0, and
+// [ReadShard] counts from the lowest one.
 
 // LabellingRange labels the components that begin in a range, as [Labelling] labels all components.
 type LabellingRange struct {
@@ -37,7 +38,13 @@ func (r *LabellingRange) Task(_ context.Context, t work.Task, w *work.TaskContex
 		return err
 	}
 	graph.IsUniform = true
-	of := &labeller{run: &w.Run, layout: r.Layout(), figures: &w.Figures, isRange: true, order: order{shards: t.Number + 1, shard: t.Number}}
+	of := &labeller{
+		run:     &w.Run,
+		layout:  r.Layout(),
+		figures: &w.Figures,
+		isRange: true,
+		order:   order{shards: t.Number + 1, shard: t.Number},
+	}
 	of.see = func(ref, first docref.Ref) error {
 		if _, is := audited.Find(uint64(ref)); !is {
 			return nil
@@ -104,16 +111,17 @@ func addUp(p *work.Planning, ranges int, see func(ref, first docref.Ref)) (isEmp
 	if err := writeJSON(string(p.Runs.Folder), sumsName, of); err != nil {
 		return false, err
 	}
-	return isEmpty, work.EachRecordOf(p.Outcomes, work.Cluster, records.AuditedMembers, p.Memory, func(packed []byte) error {
-		for ; len(packed) > 0; packed = packed[records.PairSize:] {
-			see(records.GetPair(packed))
-		}
-		return nil
-	})
+	return isEmpty, work.EachRecordOf(p.Outcomes, work.Cluster, records.AuditedMembers, p.Memory,
+		func(packed []byte) error {
+			for ; len(packed) > 0; packed = packed[records.PairSize:] {
+				see(records.GetPair(packed))
+			}
+			return nil
+		})
 }
 
-// position returns the place in the output of a document with that position in a range. The first document of its component has
-// the number first there.
+// position returns the place in the output of a document with that position in a range. The first document of its
+// component has the number first there.
 func (s *sums) position(p records.RangePosition, shards int) (at, first records.Position, err error) {
 	if p.At.Shard == records.Nowhere {
 		return p.At, p.At, nil
@@ -123,7 +131,8 @@ func (s *sums) position(p records.RangePosition, shards int) (at, first records.
 	shard := sort.Search(shards-1, func(i int) bool { return o.cut(i+1) > begin })
 	cut := o.cut(shard)
 	if before+int64(p.At.Number)-cut > math.MaxUint32 {
-		return at, first, fmt.Errorf("order clusters: output shard %d has more than %d documents", shard, uint32(math.MaxUint32))
+		return at, first, fmt.Errorf("order clusters: output shard %d has more than %d documents", shard,
+			uint32(math.MaxUint32))
 	}
 	at = records.Position{Shard: records.OutputShard(shard), Number: records.Number(before + int64(p.At.Number) - cut)}
 	return at, records.Position{Shard: at.Shard, Number: records.Number(begin - cut)}, nil
@@ -174,7 +183,10 @@ func (s *Sending) members(t work.Task, w *work.TaskContext) ([]byte, error) {
 	sorted := make([][size]byte, 0, len(members)/size)
 	for rest := members; len(rest) > 0; rest = rest[size:] {
 		member := [size]byte(rest)
-		ranged := records.RangePosition{At: records.GetPosition(member[records.RefSize:]), First: records.GetPosition(member[behindRef:]).Number}
+		ranged := records.RangePosition{
+			At:    records.GetPosition(member[records.RefSize:]),
+			First: records.GetPosition(member[behindRef:]).Number,
+		}
 		at, first, err := sums.position(ranged, outputShards(t))
 		if err != nil {
 			return nil, err
@@ -183,7 +195,9 @@ func (s *Sending) members(t work.Task, w *work.TaskContext) ([]byte, error) {
 		first.Put(member[behindRef:])
 		sorted = append(sorted, member)
 	}
-	sorted = graphs.RadixSort(sorted, make([][size]byte, len(sorted)), func(member *[size]byte) uint64 { return uint64(records.GetRef(member[:])) })
+	sorted = graphs.RadixSort(sorted, make([][size]byte, len(sorted)), func(member *[size]byte) uint64 {
+		return uint64(records.GetRef(member[:]))
+	})
 	for i := range sorted {
 		copy(members[i*size:], sorted[i][:])
 	}

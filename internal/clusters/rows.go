@@ -68,9 +68,17 @@ func (s *Shard) ClusterRows(row func(output.Member) error) error {
 		for i := range cluster.documents {
 			at, choice := s.members.Capture(i), s.choice(i)
 			err := row(output.Member{
-				ID: s.id(i), Ref: s.ref(i), URL: at.URL, Date: at.Date, Cluster: name,
-				Kept: choice.Kept == i, Similarity: choice.Similarity, Size: int64(cluster.size),
-				Least: of.least, Mean: mean, Reference: s.reference(i),
+				ID:         s.id(i),
+				Ref:        s.ref(i),
+				URL:        at.URL,
+				Date:       at.Date,
+				Cluster:    name,
+				Kept:       choice.Kept == i,
+				Similarity: choice.Similarity,
+				Size:       int64(cluster.size),
+				Least:      of.least,
+				Mean:       mean,
+				Reference:  s.reference(i),
 			})
 			if err != nil {
 				return err
@@ -117,8 +125,12 @@ func (s *Shard) PairRows(kind string, row func(output.Pair) error) error {
 			pair = output.NewHammingPair(a, b, int(distance), int(e.Union()))
 		} else {
 			pair = output.NewPair(a, b, output.Overlap{
-				Shared: e.Shared, Union: e.Union(), SizeA: s.members.Size(e.A), SizeB: s.members.Size(e.B),
-				Identical: e.Identical(), Estimate: e.Estimate(),
+				Shared:    e.Shared,
+				Union:     e.Union(),
+				SizeA:     s.members.Size(e.A),
+				SizeB:     s.members.Size(e.B),
+				Identical: e.Identical(),
+				Estimate:  e.Estimate(),
 			})
 			pair.Kind = kind
 			spans, rest = takeSpans(spans, rest, e, &pair)
@@ -145,7 +157,11 @@ func takeSpans(
 	for len(spans) > 0 && spans[0].A == e.A && spans[0].B == e.B {
 		s := spans[0]
 		rows = append(rows, output.Span{
-			ABegin: int64(s.StartA), AEnd: int64(s.EndA), BBegin: int64(s.StartB), BEnd: int64(s.EndB), Words: int64(s.Words),
+			ABegin: int64(s.StartA),
+			AEnd:   int64(s.EndA),
+			BBegin: int64(s.StartB),
+			BEnd:   int64(s.EndB),
+			Words:  int64(s.Words),
 		})
 		if pair.MoreSpans = int64(s.More); pair.Kind == output.RarePair {
 			pair.Rarity = float64(s.Rarity) / records.RarityUnit
@@ -169,7 +185,8 @@ func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
 		if s.goes(i) && !s.IsDropped() {
 			a.KeptID = kept.name(s.choice(i).Kept)
 		}
-		if err := records.Write(run, records.AnnotatedDocuments, documents.SplitOf(s.layout.Starts, ref), &a); err != nil {
+		if err := records.Write(run, records.AnnotatedDocuments, documents.SplitOf(s.layout.Starts, ref), &a); err !=
+			nil {
 			return err
 		}
 	}
@@ -186,8 +203,13 @@ func (s *Shard) RemovedRows(row func(output.Removal) error) error {
 		c := s.choice(i)
 		at, other := s.members.Capture(i), s.members.Capture(c.Kept)
 		removal := output.Removal{
-			ID: s.id(i), Ref: s.ref(i), URL: at.URL, Date: at.Date, Cluster: clusters.name(s.members.First(i)),
-			Similarity: c.Similarity, Reference: s.reference(c.Kept),
+			ID:         s.id(i),
+			Ref:        s.ref(i),
+			URL:        at.URL,
+			Date:       at.Date,
+			Cluster:    clusters.name(s.members.First(i)),
+			Similarity: c.Similarity,
+			Reference:  s.reference(c.Kept),
 		}
 		if s.IsDropped() {
 			removal.LikeID, removal.LikeURL, removal.LikeDate = kept.name(c.Kept), other.URL, other.Date

@@ -10,8 +10,8 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// BenchmarkPairRows writes the pairs of a cluster of pages that are made by one template: their ids are long, and many of their
-// figures are the same. Its figure is nanoseconds a row.
+// BenchmarkPairRows writes the pairs of a cluster of pages that are made by one template: their ids are long, and many
+// of their figures are the same. Its figure is nanoseconds a row.
 func BenchmarkPairRows(b *testing.B) {
 	const n = 400
 	var members []records.Member
@@ -29,7 +29,8 @@ func BenchmarkPairRows(b *testing.B) {
 		b.Run(string(format), func(b *testing.B) {
 			folder := b.TempDir()
 			for b.Loop() {
-				w, err := output.NewPairRows(folder, output.File{Name: "pairs", Output: "pairs"}, format, output.SetPair, output.Names{})
+				w, err := output.NewPairRows(folder, output.File{Name: "pairs", Output: "pairs"}, format,
+					output.SetPair, output.Names{})
 				if err != nil {
 					b.Fatal(err)
 				}

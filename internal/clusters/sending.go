@@ -17,7 +17,8 @@ type Sending struct {
 	Inputs work.Path
 	// ByValue says that a value is the source of a document. [clusters.ChooseSources] has chosen the sources.
 	ByValue bool
-	// ForNext sends digests, too, for the next run of a scheduled job: of fingerprints, if ByDistance says that these are compared.
+	// ForNext sends digests, too, for the next run of a scheduled job: of fingerprints, if ByDistance says that these
+	// are compared.
 	ForNext, ByDistance bool
 	// Ranges is as in [Labelling].
 	Ranges int
@@ -135,7 +136,8 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.TaskCont
 			}
 			if page, is := pages.Of(ref); is {
 				at := records.GetPosition(members[records.RefSize:])
-				if err := records.Write(&w.Run, records.ShardPages, int(at.Shard), &records.ShardPage{Number: at.Number, Size: uint32(block.Size(i)), Page: page}); err != nil {
+				sent := records.ShardPage{Number: at.Number, Size: uint32(block.Size(i)), Page: page}
+				if err := records.Write(&w.Run, records.ShardPages, int(at.Shard), &sent); err != nil {
 					return err
 				}
 			}
@@ -162,7 +164,9 @@ func (s *Sending) flags(repeated, unchecked, partly bool, source sources.Number)
 // sources returns what tells the source of document i of a block, given the job's folder.
 func (s *Sending) sources(folder string) (func(block *sketchblock.Block, i int) sources.Number, error) {
 	if !s.ByValue {
-		return func(block *sketchblock.Block, i int) sources.Number { return s.layout.Inputs.SourceOf(block.Ref(i)) }, nil
+		return func(block *sketchblock.Block, i int) sources.Number {
+			return s.layout.Inputs.SourceOf(block.Ref(i))
+		}, nil
 	}
 	choice, err := ReadSourceChoice(folder)
 	return func(block *sketchblock.Block, i int) sources.Number {

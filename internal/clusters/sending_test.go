@@ -65,7 +65,8 @@ func writePart(run *runfile.Writer, part int, nodes []docref.Ref, edges ...recor
 		records.PutEdge(b, e)
 	}
 	for i, ref := range nodes {
-		if err := records.WriteNode(run, records.EdgeNodes, part, records.Node{Ref: ref, Weight: 1, Parent: parents[i]}); err != nil {
+		if err := records.WriteNode(run, records.EdgeNodes, part,
+			records.Node{Ref: ref, Weight: 1, Parent: parents[i]}); err != nil {
 			return err
 		}
 	}
@@ -83,8 +84,10 @@ func writeSplits(run *runfile.Writer) error {
 			var all []sketchblock.Document
 			for _, ref := range some {
 				all = append(all, sketchblock.Document{
-					Ref: ref, Size: 8 + int(ref.Position()), Priority: preference.Priority(ref.Position() << 32),
-					ID: fmt.Append(nil, "id", ref.File(), ".", ref.Position()),
+					Ref:      ref,
+					Size:     8 + int(ref.Position()),
+					Priority: preference.Priority(ref.Position() << 32),
+					ID:       fmt.Append(nil, "id", ref.File(), ".", ref.Position()),
 				})
 			}
 			if err := worktest.Block(run, split, all...); err != nil {
@@ -93,7 +96,8 @@ func writeSplits(run *runfile.Writer) error {
 		}
 	}
 	for kind, ref := range map[runfile.Kind]docref.Ref{records.Repeated: at(2, 5), records.Unchecked: at(1, 10)} {
-		b, err := run.Record(kind, map[runfile.Kind]int{records.Repeated: 2, records.Unchecked: 1}[kind], records.RefSize)
+		b, err := run.Record(kind, map[runfile.Kind]int{records.Repeated: 2, records.Unchecked: 1}[kind],
+			records.RefSize)
 		if err != nil {
 			return err
 		}
@@ -102,9 +106,11 @@ func writeSplits(run *runfile.Writer) error {
 	return nil
 }
 
-// sent labels the components of the runs, by ranges if there are any, and does the tasks that follow. It returns a catalog of what was sent.
-// Joined says that one task does all parts, and one all splits.
-func sent(t *testing.T, runs work.Runs, inputs work.Path, joined bool, ranges int, outcomes ...work.Outcome) (catalog string, tasks []work.Task) {
+// sent labels the components of the runs, by ranges if there are any, and does the tasks that follow. It returns a
+// catalog of what was sent. Joined says that one task does all parts, and one all splits.
+func sent(t *testing.T, runs work.Runs, inputs work.Path, joined bool, ranges int,
+	outcomes ...work.Outcome,
+) (catalog string, tasks []work.Task) {
 	t.Helper()
 	l := &Labelling{Inputs: inputs, Ranges: ranges}
 	if err := l.Setup(); err != nil {
@@ -144,14 +150,18 @@ func labelRanges(t *testing.T, runs work.Runs, ranges union.Ranges, outcomes []w
 		}
 		return done
 	}
-	spreading, linking, moving := union.Spreading{Ranges: ranges, Kind: records.EdgeNodes}, union.Linking{Ranges: ranges, Bytes: 1 << 20}, union.Moving{Ranges: ranges}
+	spreading, linking, moving := union.Spreading{Ranges: ranges, Kind: records.EdgeNodes}, union.Linking{
+		Ranges: ranges,
+		Bytes:  1 << 20,
+	}, union.Moving{Ranges: ranges}
 	var parts []string
 	for _, o := range outcomes {
 		if !slices.Contains(WithoutEdges, o.Stage) {
 			parts = append(parts, o.Run)
 		}
 	}
-	nodes := do(worktest.Tasks(t, runs, union.SpreadingDelivery(records.EdgeNodes, ranges.Count), parts...), spreading.Task)
+	nodes := do(worktest.Tasks(t, runs, union.SpreadingDelivery(records.EdgeNodes, ranges.Count), parts...),
+		spreading.Task)
 	trees := do(worktest.Tasks(t, runs, union.LinkingDelivery(ranges.Count), work.RunsOf(nodes)...), linking.Task)
 	uniting := &union.Uniting{Ranges: ranges}
 	_, tasks := worktest.Plan(t, runs, trees, func(ctx context.Context, p *work.Planning) error {
@@ -163,16 +173,19 @@ func labelRanges(t *testing.T, runs work.Runs, ranges union.Ranges, outcomes []w
 	})
 	moved := do(tasks, moving.Task)
 	labelling := &LabellingRange{Finishing: union.Finishing{Ranges: ranges}}
-	return do(worktest.Tasks(t, runs, union.ComponentsDelivery(), work.RunsOf(append(trees, moved...))...), labelling.Task)
+	return do(worktest.Tasks(t, runs, union.ComponentsDelivery(), work.RunsOf(append(trees, moved...))...),
+		labelling.Task)
 }
 
 // TestComponentsReachTheirShards sends two components, which two parts of the graph share, to an output shard each.
-// Components of equal documents of the reference alone are not sent. It is the same if a task does several parts or splits, and if components
-// are labelled by ranges.
+// Components of equal documents of the reference alone are not sent. It is the same if a task does several parts or
+// splits, and if components are labelled by ranges.
 func TestComponentsReachTheirShards(t *testing.T) {
 	for _, joined := range []bool{false, true} {
 		for ranges := range 4 {
-			t.Run(fmt.Sprintf("joined: %v, %d ranges", joined, ranges), func(t *testing.T) { checkComponents(t, joined, ranges) })
+			t.Run(fmt.Sprintf("joined: %v, %d ranges", joined, ranges), func(t *testing.T) {
+				checkComponents(t, joined, ranges)
+			})
 		}
 	}
 }
@@ -191,37 +204,55 @@ func checkComponents(t *testing.T, joined bool, ranges int) {
 			return err
 		}
 		records.PutSpan(b, records.Span[graphs.Node]{A: 4, B: 3, Span: span, More: 2})
-		return writePart(run, 7, []docref.Ref{at(1, 60), at(0, 0), at(1, 10), at(2, 5), at(2, 7)}, alike(1, 0), alike(2, 3), alike(3, 4), alike(4, 3))
+		return writePart(run, 7, []docref.Ref{at(1, 60), at(0, 0), at(1, 10), at(2, 5), at(2, 7)}, alike(1, 0),
+			alike(2, 3), alike(3, 4), alike(4, 3))
 	})
 	gathered := worktest.Write(t, runs, func(run *runfile.Writer) error {
-		return writePart(run, 0, []docref.Ref{at(1, 20), at(2, 90)}, equal(0, 1)) // an edge of a part that other parts use too
+		// an edge of a part that other parts use too
+		return writePart(run, 0, []docref.Ref{at(1, 20), at(2, 90)}, equal(0, 1))
 	})
 	catalog, tasks := sent(t, runs, threeFiles(t), joined, ranges,
 		work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, runs, writeSplits)},
-		work.Outcome{Stage: work.Group, Run: first}, work.Outcome{Stage: work.Gather, Run: gathered}, work.Outcome{Stage: work.Score, Run: second})
+		work.Outcome{Stage: work.Group, Run: first}, work.Outcome{Stage: work.Gather, Run: gathered}, work.Outcome{
+			Stage: work.Score,
+			Run:   second,
+		})
 	var got [][2]int
 	for _, task := range tasks {
 		got = append(got, [2]int{task.Step, task.Number})
 	}
-	if want := [][2]int{{edgesStep, 4}, {edgesStep, 7}, {membersStep, 0}, {membersStep, 1}, {membersStep, 2}}; !slices.Equal(got, want) {
+	if want := [][2]int{
+		{edgesStep, 4},
+		{edgesStep, 7},
+		{membersStep, 0},
+		{membersStep, 1},
+		{membersStep, 2},
+	}; !slices.Equal(got, want) {
 		t.Fatalf("tasks %v, want %v", got, want)
 	}
 
 	member := func(first records.Number, ref docref.Ref) records.Member {
 		return records.Member{
-			First: first, Ref: ref, Size: 8 + uint32(ref.Position()), Priority: preference.Priority(ref.Position() << 32), Id: fmt.Sprint("id", ref.File(), ".", ref.Position()),
-			Repeated: ref == at(2, 5), Unchecked: ref == at(1, 10),
+			First:     first,
+			Ref:       ref,
+			Size:      8 + uint32(ref.Position()),
+			Priority:  preference.Priority(ref.Position() << 32),
+			Id:        fmt.Sprint("id", ref.File(), ".", ref.Position()),
+			Repeated:  ref == at(2, 5),
+			Unchecked: ref == at(1, 10),
 		}
 	}
 	inOrder := span.Swap() // the pair 3, 4 was written as 4, 3
 	for shard, want := range []shardContent{
 		{
 			members: []records.Member{member(0, at(0, 0)), member(0, at(1, 0)), member(0, at(1, 60))},
-			edges:   []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(0, 2, 9, 10)}, spans: []records.Span[records.Number]{},
+			edges:   []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(0, 2, 9, 10)},
+			spans:   []records.Span[records.Number]{},
 		},
 		{
 			members: []records.Member{member(0, at(1, 10)), member(0, at(2, 5)), member(0, at(2, 7))},
-			edges:   []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(1, 2, 9, 10)}, spans: []records.Span[records.Number]{{A: 1, B: 2, Span: inOrder, More: 2}},
+			edges:   []records.Edge[records.Number]{edge(0, 1, 9, 10), edge(1, 2, 9, 10)},
+			spans:   []records.Span[records.Number]{{A: 1, B: 2, Span: inOrder, More: 2}},
 		},
 	} {
 		_, err := worktest.Try(t, runs, work.Task{Number: shard, Catalog: catalog}, readsShard(t, want))
@@ -235,7 +266,10 @@ func checkComponents(t *testing.T, joined bool, ranges int) {
 func TestNoEdgeNoTask(t *testing.T) {
 	runs := worktest.Runs(t)
 	for ranges := range 2 {
-		_, tasks := sent(t, runs, threeFiles(t), false, ranges, work.Outcome{Stage: work.Fingerprint, Run: worktest.Write(t, runs, writeSplits)})
+		_, tasks := sent(t, runs, threeFiles(t), false, ranges, work.Outcome{
+			Stage: work.Fingerprint,
+			Run:   worktest.Write(t, runs, writeSplits),
+		})
 		if len(tasks) > 0 {
 			t.Errorf("%d ranges: tasks %+v", ranges, tasks)
 		}
@@ -246,7 +280,9 @@ func TestNoEdgeNoTask(t *testing.T) {
 func TestReleaseWhatIsRead(t *testing.T) {
 	runs := worktest.Runs(t)
 	blocks := worktest.Write(t, runs, writeSplits)
-	gathered := worktest.Write(t, runs, func(run *runfile.Writer) error { return writePart(run, 0, []docref.Ref{at(1, 20)}) })
+	gathered := worktest.Write(t, runs, func(run *runfile.Writer) error {
+		return writePart(run, 0, []docref.Ref{at(1, 20)})
+	})
 	l := &Labelling{Inputs: threeFiles(t), ReleaseSets: true}
 	if err := l.Setup(); err != nil {
 		t.Fatal(err)
@@ -259,7 +295,8 @@ func TestReleaseWhatIsRead(t *testing.T) {
 	if _, err := runfile.Pieces(gathered); err == nil {
 		t.Error("gathered sets are still there")
 	}
-	if b := worktest.Read(t, records.Documents, blocks); !reflect.DeepEqual(b, worktest.Read(t, records.Documents, worktest.Write(t, runs, writeSplits))) {
+	if b := worktest.Read(t, records.Documents, blocks); !reflect.DeepEqual(b,
+		worktest.Read(t, records.Documents, worktest.Write(t, runs, writeSplits))) {
 		t.Error("the documents of blocks have changed")
 	}
 }

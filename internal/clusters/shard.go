@@ -19,15 +19,16 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Shard holds the clusters of an output shard. A document is known by its number: its index in members. Its lists lie in files where
-// the store has no room for them.
+// Shard holds the clusters of an output shard. A document is known by its number: its index in members. Its lists lie
+// in files where the store has no room for them.
 type Shard struct {
-	layout     *documents.Layout
-	store      *paged.Store
-	members    *records.MemberList
-	classes    classes // of identical documents
-	edges      *edges
-	pairs      *edges                         // the rows of pairs but for duplicates: the edges and, if documents have sides, others that follow
+	layout  *documents.Layout
+	store   *paged.Store
+	members *records.MemberList
+	classes classes // of identical documents
+	edges   *edges
+	// the rows of pairs but for duplicates: the edges and, if documents have sides, others that follow
+	pairs      *edges
 	duplicates duplicates                     // further pairs
 	spans      []records.Span[records.Number] // spans of the edges, in their order
 	decision
@@ -42,8 +43,8 @@ type (
 	numbers = keep.Numbers
 )
 
-// ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common. Lists of them
-// take up to about that many bytes of memory, 0 for any number. Whoever gets the shard must close it.
+// ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common.
+// Lists of them take up to about that many bytes of memory, 0 for any number. Whoever gets the shard must close it.
 func ReadShard(layout *documents.Layout, w *work.TaskContext, bytes int64) (*Shard, error) {
 	store := &paged.Store{Bytes: bytes}
 	if storage.Scheme(string(w.Runs.Folder)) == "" {
@@ -62,7 +63,9 @@ func ReadShard(layout *documents.Layout, w *work.TaskContext, bytes int64) (*Sha
 	return s, err
 }
 
-func readEdges(layout *documents.Layout, members *records.MemberList, store *paged.Store, w *work.TaskContext) (*Shard, error) {
+func readEdges(layout *documents.Layout, members *records.MemberList, store *paged.Store,
+	w *work.TaskContext,
+) (*Shard, error) {
 	each, err := records.EachEdge(&w.Reader, w.Pieces)
 	if err != nil {
 		return nil, err
@@ -91,7 +94,8 @@ func readEdges(layout *documents.Layout, members *records.MemberList, store *pag
 }
 
 func newShard(
-	layout *documents.Layout, members *records.MemberList, store *paged.Store, each func(visit func(records.Edge[records.Number])) error,
+	layout *documents.Layout, members *records.MemberList, store *paged.Store,
+	each func(visit func(records.Edge[records.Number])) error,
 ) (*Shard, error) {
 	s := &Shard{layout: layout, members: members, store: store}
 	identical := newForest(store, members.Len())
@@ -145,7 +149,8 @@ func (s *Shard) countSizes() {
 }
 
 // name returns what other rows call a document: its id, or its ref if others share the id. Refs are written when a row
-// needs them: the names of all documents of a very large cluster would take more memory than all else that is known of them.
+// needs them: the names of all documents of a very large cluster would take more memory than all else that is known of
+// them.
 func (s *Shard) name(i records.Number) string {
 	if s.members.Repeated(i) {
 		return s.ref(i)
@@ -183,7 +188,8 @@ func (s *Shard) id(i records.Number) string {
 	return s.ref(i)
 }
 
-// Sent counts the documents that [Sending] brings to the shard: documents that rows call by their refs, and documents of the input.
+// Sent counts the documents that [Sending] brings to the shard: documents that rows call by their refs, and documents
+// of the input.
 func (s *Shard) Sent() (namedByRef, ofInput int64) {
 	for i := range s.end() {
 		if s.members.Repeated(i) {
@@ -199,8 +205,9 @@ func (s *Shard) Sent() (namedByRef, ofInput int64) {
 // IsDropped reports whether the decision removes clusters as a whole.
 func (s *Shard) IsDropped() bool { return s.rule.Drop == keep.Clusters }
 
-// Findings returns all that the clusters of the shard add to what a job has found: counts, examples, and what warnings are about. Whatever
-// makes clusters of documents gets them here. Least is the least similarity of an edge, from 0 to 1.
+// Findings returns all that the clusters of the shard add to what a job has found: counts, examples, and what warnings
+// are about. Whatever makes clusters of documents gets them here. Least is the least similarity of an edge, from 0 to
+// 1.
 func (s *Shard) Findings(least float64) (f findings.Findings, err error) {
 	if err = s.count(&f); err != nil {
 		return f, err
@@ -252,8 +259,8 @@ func (s *Shard) count(o *findings.Findings) error {
 	return nil
 }
 
-// likeReference returns, for each class of identical documents, whether it begins with a document of the reference or is joined to one
-// that does. It returns nil if there is no reference.
+// likeReference returns, for each class of identical documents, whether it begins with a document of the reference or
+// is joined to one that does. It returns nil if there is no reference.
 func (s *Shard) likeReference() *paged.List[records.Number, bool] {
 	if s.layout.FirstInput == 0 {
 		return nil

@@ -39,7 +39,9 @@ func shardOf(layout *documents.Layout, members []records.Member, edges []records
 }
 
 // storedShard is shardOf with lists in a store.
-func storedShard(store *paged.Store, layout *documents.Layout, members []records.Member, edges []records.Edge[records.Number]) *Shard {
+func storedShard(store *paged.Store, layout *documents.Layout, members []records.Member,
+	edges []records.Edge[records.Number],
+) *Shard {
 	s, err := newShard(layout, records.NewMemberList(store, members), store, listed(edges))
 	if err != nil {
 		panic(err)
@@ -59,8 +61,13 @@ func readsShard(t *testing.T, want shardContent) func(context.Context, work.Task
 		for i := range s.end() {
 			ranked := s.members.Ranked(i)
 			got.members = append(got.members, records.Member{
-				First: s.members.First(i), Size: s.members.Size(i), Ref: ranked.Ref, Priority: ranked.Priority, Id: s.members.ID(i),
-				Repeated: s.members.Repeated(i), Unchecked: s.members.Unchecked(i),
+				First:     s.members.First(i),
+				Size:      s.members.Size(i),
+				Ref:       ranked.Ref,
+				Priority:  ranked.Priority,
+				Id:        s.members.ID(i),
+				Repeated:  s.members.Repeated(i),
+				Unchecked: s.members.Unchecked(i),
 			})
 		}
 		if !reflect.DeepEqual(got, want) {
@@ -150,7 +157,15 @@ func TestRowsOfComponents(t *testing.T) {
 	if err := s.count(&o); err != nil {
 		t.Fatal(err)
 	}
-	if want := (findings.Counts{Pairs: 4, Identical: 1, Clusters: 2, Clustered: 6, Kept: 2, Removed: 3, RemovedForReference: 1}); !reflect.DeepEqual(o.Counts, want) || o.Skipped.Kept != 0 {
+	if want := (findings.Counts{
+		Pairs:               4,
+		Identical:           1,
+		Clusters:            2,
+		Clustered:           6,
+		Kept:                2,
+		Removed:             3,
+		RemovedForReference: 1,
+	}); !reflect.DeepEqual(o.Counts, want) || o.Skipped.Kept != 0 {
 		t.Errorf("counts %+v, want %+v; %d unchecked", o.Counts, want, o.Skipped.Kept)
 	}
 }
@@ -174,13 +189,37 @@ func TestDrops(t *testing.T) {
 			`{"id":"b","ref":"a:20","cluster":"b","like_id":"c","similarity":0.8}`,
 			`{"id":"c","ref":"a:60","cluster":"b","like_id":"b:5","similarity":1}`,
 			`{"id":"c","ref":"b:5","cluster":"b","like_id":"c","similarity":1}`,
-		}, findings.Counts{Pairs: 4, Identical: 1, Clusters: 2, Clustered: 5, Kept: 1, Removed: 4, RemovedForReference: 1}},
+		}, findings.Counts{
+			Pairs:               4,
+			Identical:           1,
+			Clusters:            2,
+			Clustered:           5,
+			Kept:                1,
+			Removed:             4,
+			RemovedForReference: 1,
+		}},
 		{keep.Rule{Split: keep.Component, Drop: keep.Reference}, []string{
 			`{"id":"a:10","ref":"a:10","cluster":"ref","kept_id":"ref","similarity":0.9,"reference":true}`,
-		}, findings.Counts{Pairs: 4, Identical: 1, Clusters: 2, Clustered: 6, Kept: 4, Removed: 1, RemovedForReference: 1}},
+		}, findings.Counts{
+			Pairs:               4,
+			Identical:           1,
+			Clusters:            2,
+			Clustered:           6,
+			Kept:                4,
+			Removed:             1,
+			RemovedForReference: 1,
+		}},
 		{keep.Rule{Split: keep.Star, Drop: keep.Reference}, []string{
 			`{"id":"a:10","ref":"a:10","cluster":"ref","kept_id":"ref","similarity":0.9,"reference":true}`,
-		}, findings.Counts{Pairs: 4, Identical: 1, Clusters: 1, Clustered: 2, Kept: 4, Removed: 1, RemovedForReference: 1}},
+		}, findings.Counts{
+			Pairs:               4,
+			Identical:           1,
+			Clusters:            1,
+			Clustered:           2,
+			Kept:                4,
+			Removed:             1,
+			RemovedForReference: 1,
+		}},
 	} {
 		s := chain(t, [4]preference.Priority{1, 1, 1, 1})
 		if err := s.Decide(c.rule, nil); err != nil {
@@ -286,8 +325,8 @@ func TestRemovedBySplit(t *testing.T) {
 }
 
 // TestDecisionsHold draws random shards. Whatever is decided, documents of the reference are kept. A document is
-// removed for a kept one to which it, or its equal, has an edge. If clusters go as a whole, each document goes that has an edge, and if only
-// copies of a reference go, each that is joined to one. Rows and counts agree.
+// removed for a kept one to which it, or its equal, has an edge. If clusters go as a whole, each document goes that has
+// an edge, and if only copies of a reference go, each that is joined to one. Rows and counts agree.
 func TestDecisionsHold(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	layout := layoutOf(t)
@@ -296,7 +335,11 @@ func TestDecisionsHold(t *testing.T) {
 		references := random.IntN(n)
 		members := make([]records.Member, n)
 		for i := range members {
-			members[i] = records.Member{Ref: at(1, int64(i)), Size: 10, Priority: 1 + preference.Priority(random.IntN(4))}
+			members[i] = records.Member{
+				Ref:      at(1, int64(i)),
+				Size:     10,
+				Priority: 1 + preference.Priority(random.IntN(4)),
+			}
 			if i < references {
 				members[i].Ref, members[i].Priority = at(0, int64(i)), preference.Reference
 			}
@@ -310,7 +353,10 @@ func TestDecisionsHold(t *testing.T) {
 			}
 		}
 		s := shardOf(layout, members, edges)
-		rule := keep.Rule{Split: []keep.Split{keep.Component, keep.Star}[random.IntN(2)], Drop: keep.Drops[random.IntN(3)]}
+		rule := keep.Rule{
+			Split: []keep.Split{keep.Component, keep.Star}[random.IntN(2)],
+			Drop:  keep.Drops[random.IntN(3)],
+		}
 		if err := s.Decide(rule, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -325,15 +371,20 @@ func TestDecisionsHold(t *testing.T) {
 			if rule.Drop == keep.Reference && !s.reference(i) && s.goes(i) != isJoined(s.reference) {
 				t.Fatalf("document %d goes: %v", i, s.goes(i))
 			}
-			isAlone := !slices.ContainsFunc(edges, func(e records.Edge[records.Number]) bool { return e.A == i || e.B == i })
-			if rule == (keep.Rule{Split: keep.Component, Drop: keep.Clusters}) && !s.reference(i) && s.goes(i) == isAlone {
+			isAlone := !slices.ContainsFunc(edges, func(e records.Edge[records.Number]) bool {
+				return e.A == i || e.B == i
+			})
+			if rule == (keep.Rule{Split: keep.Component, Drop: keep.Clusters}) && !s.reference(i) &&
+				s.goes(i) == isAlone {
 				t.Fatalf("document %d goes: %v", i, s.goes(i))
 			}
 			if s.goes(c.Kept) && rule.Drop != keep.Clusters || s.reference(i) && s.goes(i) {
 				t.Fatalf("document %d goes for %d", i, c.Kept)
 			}
 			joined := func(e records.Edge[records.Number]) bool {
-				a, b, want := s.classes.first(e.A), s.classes.first(e.B), [2]records.Number{s.classes.first(i), s.classes.first(c.Kept)}
+				a := s.classes.first(e.A)
+				b := s.classes.first(e.B)
+				want := [2]records.Number{s.classes.first(i), s.classes.first(c.Kept)}
 				return [2]records.Number{a, b} == want || [2]records.Number{b, a} == want
 			}
 			if s.classes.first(i) != s.classes.first(c.Kept) && !slices.ContainsFunc(edges, joined) {
@@ -346,7 +397,8 @@ func TestDecisionsHold(t *testing.T) {
 		}
 		removed := strings.Count(rowsOf(t, s.RemovedRows), "\n")
 		clustered := strings.Count(rowsOf(t, s.ClusterRows), "\n")
-		if int64(removed) != o.Counts.Removed || removed != len(slices.Collect(s.Removed)) || int64(clustered) != o.Counts.Clustered || o.Counts.RemovedForReference > o.Counts.Removed {
+		if int64(removed) != o.Counts.Removed || removed != len(slices.Collect(s.Removed)) ||
+			int64(clustered) != o.Counts.Clustered || o.Counts.RemovedForReference > o.Counts.Removed {
 			t.Fatalf("%d rows of removed, %d of clusters, counted %+v", removed, clustered, o.Counts)
 		}
 	}
@@ -389,14 +441,15 @@ func checkOnDisk(t *testing.T, members []records.Member, edges []records.Edge[re
 				}
 			}
 			if rows[0] != rows[1] || counts[0] != counts[1] || rows[0] == "" {
-				t.Fatalf("split %s, drop %s: %d and %d bytes of rows, counts\n%s\n%s", split, drop, len(rows[0]), len(rows[1]), counts[0], counts[1])
+				t.Fatalf("split %s, drop %s: %d and %d bytes of rows, counts\n%s\n%s", split, drop, len(rows[0]),
+					len(rows[1]), counts[0], counts[1])
 			}
 		}
 	}
 }
 
-// largeClusters returns documents of two clusters, one of them with nearly all, and their edges. Many are equal to others of their side,
-// and one edge holds the larger cluster together.
+// largeClusters returns documents of two clusters, one of them with nearly all, and their edges. Many are equal to
+// others of their side, and one edge holds the larger cluster together.
 func largeClusters(random *rand.Rand) (members []records.Member, edges []records.Edge[records.Number]) {
 	const n, small, half = 6000, 400, 3500
 	firsts := []records.Number{}
@@ -405,7 +458,13 @@ func largeClusters(random *rand.Rand) (members []records.Member, edges []records
 		if i >= small {
 			cluster = small
 		}
-		m := records.Member{Ref: at(1, int64(i)), First: cluster, Size: 20, Priority: preference.Priority(1 + random.IntN(1000)), Source: sources.Number(random.IntN(3))}
+		m := records.Member{
+			Ref:      at(1, int64(i)),
+			First:    cluster,
+			Size:     20,
+			Priority: preference.Priority(1 + random.IntN(1000)),
+			Source:   sources.Number(random.IntN(3)),
+		}
 		if i < 10 {
 			m.Ref, m.Priority = at(0, int64(i)), preference.Reference
 		}
@@ -436,7 +495,8 @@ func largeClusters(random *rand.Rand) (members []records.Member, edges []records
 	return members, edges
 }
 
-// TestDuplicates draws shards of identical and similar documents. Edges that follow from a class say the same as any other.
+// TestDuplicates draws shards of identical and similar documents. Edges that follow from a class say the same as any
+// other.
 func TestDuplicates(t *testing.T) {
 	random := rand.New(rand.NewPCG(8, 9))
 	layout, all := layoutOf(t), 0
@@ -447,7 +507,12 @@ func TestDuplicates(t *testing.T) {
 		isDistance := random.IntN(2) == 0
 		for i := range members {
 			i := records.Number(i)
-			members[i] = records.Member{Ref: at(1, int64(i)), Size: random.Uint32N(12), Priority: preference.Priority(random.IntN(3)), Id: fmt.Sprint(i)}
+			members[i] = records.Member{
+				Ref:      at(1, int64(i)),
+				Size:     random.Uint32N(12),
+				Priority: preference.Priority(random.IntN(3)),
+				Id:       fmt.Sprint(i),
+			}
 			score := records.NewScore(int(members[first].Size), int(members[first].Size), false)
 			if isDistance {
 				score = records.HammingScore(0, 64)
@@ -460,7 +525,11 @@ func TestDuplicates(t *testing.T) {
 			case 2: // its class is identical to an earlier one by other edges
 				edges = append(edges, edge(i/2, i, 7, 7))
 			case 3:
-				edges = append(edges, records.Edge[records.Number]{A: first, B: i, Score: records.Score{Shared: score.Shared, Total: score.Total | records.HotGroupMark}})
+				edges = append(edges, records.Edge[records.Number]{
+					A:     first,
+					B:     i,
+					Score: records.Score{Shared: score.Shared, Total: score.Total | records.HotGroupMark},
+				})
 				fallthrough
 			default:
 				edges = append(edges, records.Edge[records.Number]{A: first, B: i, Score: score})

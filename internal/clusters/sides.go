@@ -52,9 +52,9 @@ func (s *Shard) isWithinSide(e records.Edge[records.Number]) bool {
 	return sides.At(e.A) == sides.At(e.B)
 }
 
-// repeats visits the pairs of documents that are equal to an earlier one of their side, given all edges. All edges of the earlier one are
-// their own as well, but passages may stand at other places in their texts. Each has a pair with the first partner of the earlier one. Of
-// documents without a partner repeats makes clusters of one document.
+// repeats visits the pairs of documents that are equal to an earlier one of their side, given all edges. All edges of
+// the earlier one are their own as well, but passages may stand at other places in their texts. Each has a pair with
+// the first partner of the earlier one. Of documents without a partner repeats makes clusters of one document.
 func (s *Shard) repeats(all *edges, visit func(records.Edge[records.Number])) {
 	first := listIn[uint32](s.store, s.end()) // the number of the edge to the first partner of each document, plus 1
 	for i := range s.edges.Len() {

@@ -36,11 +36,19 @@ func TestChoose(t *testing.T) {
 					for range 4 * values {
 						i := random.IntN(values)
 						c := records.SourceCount{
-							Hash: hashes[i], Documents: 1 + random.Int64N(3), Corpus: sources.Corpus(random.IntN(2)), Name: fmt.Appendf(nil, "site %d", i),
+							Hash:      hashes[i],
+							Documents: 1 + random.Int64N(3),
+							Corpus:    sources.Corpus(random.IntN(2)),
+							Name:      fmt.Appendf(nil, "site %d", i),
 						}
 						sum := sums[c.Corpus][c.Hash]
-						sums[c.Corpus][c.Hash] = sources.Value{Hash: c.Hash, Name: string(c.Name), Documents: sum.Documents + c.Documents}
-						if err := records.Write(run, records.SourceCounts, records.ShardOf(c.Hash, shards), &c); err != nil {
+						sums[c.Corpus][c.Hash] = sources.Value{
+							Hash:      c.Hash,
+							Name:      string(c.Name),
+							Documents: sum.Documents + c.Documents,
+						}
+						if err := records.Write(run, records.SourceCounts, records.ShardOf(c.Hash, shards), &c); err !=
+							nil {
 							return err
 						}
 					}
@@ -56,11 +64,14 @@ func TestChoose(t *testing.T) {
 			}
 			want := sources.Choose(all)
 
-			outcomes := worktest.Do(t, runs, worktest.Tasks(t, runs, SourceCounting{}.Delivery(), paths...), SourceCounting{}.Task)
+			outcomes := worktest.Do(t, runs, worktest.Tasks(t, runs, SourceCounting{}.Delivery(), paths...),
+				SourceCounting{}.Task)
 			for i := range outcomes {
 				outcomes[i].Stage = work.Source
 			}
-			worktest.Plan(t, runs, outcomes, func(_ context.Context, p *work.Planning) error { return ChooseSources(p) })
+			worktest.Plan(t, runs, outcomes, func(_ context.Context, p *work.Planning) error {
+				return ChooseSources(p)
+			})
 			if got, err := ReadSourceChoice(string(runs.Folder)); err != nil || !reflect.DeepEqual(got, want) {
 				t.Errorf("%d values in %d ranges: %+v (%v), want %+v", values, shards, got, err, want)
 			}

@@ -77,8 +77,8 @@ func (c *class) nearDuplicates(of sources.Number) sources.Set {
 	return in
 }
 
-// SourceCounting is the work of the stage source. A task counts the documents of all values whose hashes are in its range. It
-// writes the values that most documents have.
+// SourceCounting is the work of the stage source. A task counts the documents of all values whose hashes are in its
+// range. It writes the values that most documents have.
 type SourceCounting struct{}
 
 func (SourceCounting) Delivery() work.Delivery {

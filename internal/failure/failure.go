@@ -86,7 +86,8 @@ func explain(c *job.Config, kind Kind, fault work.Fault, err error) error {
 func remedy(c *job.Config, fault work.Fault) error {
 	isInState := c.State != "" && storage.Contains(c.State, fault.Path)
 	if isInState && (fault.Kind == work.DamageFault || fault.Errno == "ENOENT") {
-		return setting.Errorf("a file of the {state} %s is damaged or missing: have all files read again with {rebuild}", c.State)
+		return setting.Errorf(
+			"a file of the {state} %s is damaged or missing: have all files read again with {rebuild}", c.State)
 	}
 	where, named := "the temporary folder "+c.TempFolder(), "temp"
 	if workspace.IsPartial(fault.Path) {
@@ -99,11 +100,16 @@ func remedy(c *job.Config, fault work.Fault) error {
 	case "EMFILE", "ENFILE":
 		return errors.New("no more files can be opened: raise the limit with 'ulimit -n 1024' and run the job again")
 	case "ENOSPC":
-		return setting.Errorf("the disk of %s is full: make room on it, or name a folder on another disk with {"+named+"}", where)
+		return setting.Errorf("the disk of %s is full: make room on it, or name a folder on another disk with {"+named+
+			"}", where)
 	case "EDQUOT":
-		return setting.Errorf("your quota on the disk of %s is used up: make room on it, or name a folder on another disk with {"+named+"}", where)
+		return setting.Errorf(
+			"your quota on the disk of %s is used up: make room on it, or name a folder on another disk with {"+named+
+				"}", where)
 	case "EFBIG":
-		return fmt.Errorf("a file in %s may not grow so large: raise the limit with 'ulimit -f unlimited' and run the job again", where)
+		return fmt.Errorf(
+			"a file in %s may not grow so large: raise the limit with 'ulimit -f unlimited' and run the job again",
+			where)
 	}
 	return nil
 }

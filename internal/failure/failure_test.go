@@ -19,11 +19,18 @@ import (
 func TestHostileNames(t *testing.T) {
 	config := job.Default()
 	config.Output = filepath.Join(t.TempDir(), "out")
-	for _, name := range []string{"no space left on device", "too many open files", "file too large", "disk quota exceeded"} {
+	for _, name := range []string{
+		"no space left on device", "too many open files", "file too large",
+		"disk quota exceeded",
+	} {
 		_, missing := os.Open(filepath.Join(t.TempDir(), name))
 		for _, err := range []error{
 			Explain(&config, Input, missing),
-			OfTask(&config, fmt.Errorf("stage: %w", work.Fault{Kind: work.InputFault, Errno: "ENOENT", Text: missing.Error()})),
+			OfTask(&config, fmt.Errorf("stage: %w", work.Fault{
+				Kind:  work.InputFault,
+				Errno: "ENOENT",
+				Text:  missing.Error(),
+			})),
 			OfTask(&config, errors.New("plan\n"+work.NewFault(missing).Error())),
 		} {
 			if strings.Contains(err.Error(), "make room") || strings.Contains(err.Error(), "ulimit") {
@@ -31,19 +38,25 @@ func TestHostileNames(t *testing.T) {
 			}
 		}
 	}
-	full := &fs.PathError{Op: "write", Path: filepath.Join(config.Output, ".partial-run-A", "pairs-B"), Err: syscall.ENOSPC}
-	if err := Explain(&config, "", full); !errors.Is(err, Storage) || !strings.Contains(err.Error(), "the disk of the output folder") {
+	full := &fs.PathError{
+		Op:   "write",
+		Path: filepath.Join(config.Output, ".partial-run-A", "pairs-B"),
+		Err:  syscall.ENOSPC,
+	}
+	if err := Explain(&config, "", full); !errors.Is(err, Storage) ||
+		!strings.Contains(err.Error(), "the disk of the output folder") {
 		t.Errorf("a full disk: %v", err)
 	}
 	config.State = filepath.Join(t.TempDir(), "state")
 	full = &fs.PathError{Op: "write", Path: filepath.Join(config.State, "segments", "run-A"), Err: syscall.ENOSPC}
-	if err := Explain(&config, "", full); !errors.Is(err, Storage) || !strings.Contains(err.Error(), "the disk of the state "+config.State) {
+	if err := Explain(&config, "", full); !errors.Is(err, Storage) ||
+		!strings.Contains(err.Error(), "the disk of the state "+config.State) {
 		t.Errorf("a full disk of a state: %v", err)
 	}
 }
 
-// TestDamagedState: a file of the state that is damaged or missing is a fault of the storage, and the error says what helps. A
-// file elsewhere is not.
+// TestDamagedState: a file of the state that is damaged or missing is a fault of the storage, and the error says what
+// helps. A file elsewhere is not.
 func TestDamagedState(t *testing.T) {
 	config := job.Default()
 	config.State = filepath.Join(t.TempDir(), "state")
@@ -53,8 +66,12 @@ func TestDamagedState(t *testing.T) {
 			&storage.DamagedError{Op: "read run", Path: path, Err: errors.New("the bytes at 0 are damaged")},
 			&fs.PathError{Op: "open", Path: path, Err: syscall.ENOENT},
 		} {
-			for _, err := range []error{Explain(&config, "", fault), OfTask(&config, fmt.Errorf("stage: %w", work.MarkFault(fault)))} {
-				if got := strings.Contains(err.Error(), "have all files read again with rebuild") && errors.Is(err, Storage); got != isState {
+			for _, err := range []error{
+				Explain(&config, "", fault),
+				OfTask(&config, fmt.Errorf("stage: %w", work.MarkFault(fault))),
+			} {
+				if got := strings.Contains(err.Error(), "have all files read again with rebuild") &&
+					errors.Is(err, Storage); got != isState {
 					t.Errorf("%v: its file is of the state: %v", err, isState)
 				}
 			}
@@ -80,7 +97,8 @@ func TestKinds(t *testing.T) {
 		t.Errorf("an error of no kind becomes %v", err)
 	}
 	for kind, want := range map[work.FaultKind]error{work.InputFault: Input, work.StorageFault: Storage} {
-		if err := OfTask(&config, work.Fault{Kind: kind, Text: "told"}); !errors.Is(err, want) || err.Error() != "told" {
+		if err := OfTask(&config, work.Fault{Kind: kind, Text: "told"}); !errors.Is(err, want) ||
+			err.Error() != "told" {
 			t.Errorf("a fault of the kind %s becomes %v", kind, err)
 		}
 	}

@@ -1,5 +1,5 @@
-// Package graphs has algorithms on graphs of documents: disjoint sets, connected components in buckets of bounded size, pivots
-// that represent similar sets, and a sort by integer keys. A graph has parts, each of which one task sees.
+// Package graphs has algorithms on graphs of documents: disjoint sets, connected components in buckets of bounded size,
+// pivots that represent similar sets, and a sort by integer keys. A graph has parts, each of which one task sees.
 package graphs
 
 import (
@@ -21,8 +21,8 @@ type Part struct {
 	Refs    []docref.Ref
 	Weights []uint32
 	Parents Forest[Node]
-	// Origins, if not nil, says that the first nodes are nodes of other parts. A document may then be several of them. The other nodes
-	// name documents that are among these, perhaps in another part, and have no weight.
+	// Origins, if not nil, says that the first nodes are nodes of other parts. A document may then be several of them.
+	// The other nodes name documents that are among these, perhaps in another part, and have no weight.
 	Origins []Origin
 }
 
@@ -51,8 +51,8 @@ func (p *Part) Add(ref docref.Ref, weight uint32) Node {
 }
 
 // Forest is a set of trees over the nodes 0 to len-1. N is the type of the nodes. The entry of a node is its parent; a
-// root is its own parent. The smallest node of a tree is always its root. So the roots depend on the unions only, not on
-// their order. A node takes four bytes.
+// root is its own parent. The smallest node of a tree is always its root. So the roots depend on the unions only, not
+// on their order. A node takes four bytes.
 type Forest[N ~uint32] []N
 
 func NewForest[N ~uint32](n int) Forest[N] {
@@ -90,7 +90,8 @@ func (f Forest[N]) Flatten() {
 }
 
 // ErrFull is the fault of a task that has more items than numbers for them. [Next] and [Set.Add] panic with it: no
-// number may stand for two items, and a task that has come so far cannot go on. Package work makes it the error of the task.
+// number may stand for two items, and a task that has come so far cannot go on. Package work makes it the error of the
+// task.
 var ErrFull = errors.New("more items than there are numbers for them: cut the job into more splits or shards")
 
 // Next returns the number of the next item if there are n already. The largest number of the type is never given: it
@@ -102,8 +103,8 @@ func Next[N ~uint8 | ~uint16 | ~uint32](n int) N {
 	return N(n)
 }
 
-// Place is the number of a place, from 0. A place is where one task compares documents. It holds some components, or two
-// blocks of a component that is too large for one place.
+// Place is the number of a place, from 0. A place is where one task compares documents. It holds some components, or
+// two blocks of a component that is too large for one place.
 type Place uint32
 
 // Location says at which places a document is compared with others of its component. A component that is too large for
@@ -114,8 +115,8 @@ type Location struct {
 	Block  uint16 // number of the document's block
 }
 
-// MeetingPlace returns the place where two documents of one component meet. The places of a component follow each other, at a
-// distance of stride, at least 1.
+// MeetingPlace returns the place where two documents of one component meet. The places of a component follow each
+// other, at a distance of stride, at least 1.
 func (l Location) MeetingPlace(other Location, stride Place) Place {
 	low, high := Place(min(l.Block, other.Block)), Place(max(l.Block, other.Block))
 	return l.First + stride*(high*(high+1)/2+low)
@@ -184,9 +185,9 @@ type Sized struct {
 	Size uint32
 }
 
-// Blocks orders documents by size, then by ref, and cuts them into blocks. A block is a place: its task compares it with
-// itself and with earlier blocks. It holds about capacity shingles at most, but at least one document. Blocks returns the
-// block of each document in the new order.
+// Blocks orders documents by size, then by ref, and cuts them into blocks. A block is a place: its task compares it
+// with itself and with earlier blocks. It holds about capacity shingles at most, but at least one document. Blocks
+// returns the block of each document in the new order.
 func Blocks(documents []Sized, capacity int64) []Place {
 	slices.SortFunc(documents, func(a, b Sized) int {
 		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Numbering numbers distinct keys from 0, in the order in which they come. N is the type of the numbers. The set takes 16 to
-// 24 bytes a key. The zero Set is empty.
+// Numbering numbers distinct keys from 0, in the order in which they come. N is the type of the numbers. The set takes
+// 16 to 24 bytes a key. The zero Set is empty.
 type Numbering[N ~uint8 | ~uint16 | ~uint32] struct {
 	// Keys holds the keys by number.
 	Keys []uint64

@@ -8,8 +8,8 @@ const (
 	// fewCompared is the largest number of pivots that a set is compared with if there are very many sets. If there
 	// are fewer sets, a set is compared with more pivots.
 	fewCompared = 32
-	// comparisons bounds the comparisons of up to manySets sets together. They take about two seconds. Of more sets each
-	// gets less by the square of their number: 100,000 sets that are like none take some 5 microseconds each.
+	// comparisons bounds the comparisons of up to manySets sets together. They take about two seconds. Of more sets
+	// each gets less by the square of their number: 100,000 sets that are like none take some 5 microseconds each.
 	comparisons = 1 << 24
 	manySets    = 1 << 15
 	// mostElements bounds the elements of all pivots together, at 8 bytes each: with the index they take some 100 MB.
@@ -43,14 +43,15 @@ type Pivots struct {
 	full     map[[3]Pivot]uint32 // first lists that are full, by some of their pivots
 	times    []int               // by list: number of elements of the current set that have these pivots
 	current  []uint32            // lists of the current set
-	seen     []uint8             // number of elements of the current set that each pivot has, or mostSeen if it has more
-	touched  []Pivot
-	chosen   []Pivot
+	// number of elements of the current set that each pivot has, or mostSeen if it has more
+	seen    []uint8
+	touched []Pivot
+	chosen  []Pivot
 }
 
-// NewPivots returns an empty index for the given number of sets. Two sets are alike if their Jaccard similarity reaches the
-// threshold. Prefix returns a number of elements for a set of n. If that many first elements of two sets, in ascending
-// order, have none in common, the sets are not alike.
+// NewPivots returns an empty index for the given number of sets. Two sets are alike if their Jaccard similarity reaches
+// the threshold. Prefix returns a number of elements for a set of n. If that many first elements of two sets, in
+// ascending order, have none in common, the sets are not alike.
 func NewPivots(sets int, threshold float64, prefix func(n int) int) *Pivots {
 	bound := comparisons / max(sets, 1)
 	if sets > manySets {
@@ -93,8 +94,8 @@ func (x *Pivots) Add(set []uint64) Pivot {
 	return pivot
 }
 
-// join finds the first list with the pivots of a list that is full. The elements that all sets of a large family have make up to
-// half of the lists the same.
+// join finds the first list with the pivots of a list that is full. The elements that all sets of a large family have
+// make up to half of the lists the same.
 func (x *Pivots) join(list uint32) {
 	pivots := x.lists[list]
 	key := [3]Pivot{pivots[0], pivots[len(pivots)/2], pivots[len(pivots)-1]}
@@ -108,9 +109,9 @@ func (x *Pivots) join(list uint32) {
 
 func (x *Pivots) Set(pivot Pivot) []uint64 { return x.sets[pivot] }
 
-// Candidates returns pivots that may be like a set. They are complete if no other set that was to be a pivot may be like
-// it. If they are not complete, they are the pivots that share most of its first elements. They are valid until the next
-// call.
+// Candidates returns pivots that may be like a set. They are complete if no other set that was to be a pivot may be
+// like it. If they are not complete, they are the pivots that share most of its first elements. They are valid until
+// the next call.
 func (x *Pivots) Candidates(set []uint64) (candidates []Pivot, isComplete bool) {
 	x.touched, x.current = x.touched[:0], x.current[:0]
 	isComplete = float64(len(set)) < x.threshold*float64(x.least) || float64(len(set))*x.threshold > float64(x.most)

@@ -27,7 +27,9 @@ func lead(sets [][]uint64, of int) (pivots [][]uint64, unchecked int) {
 	x := NewPivots(of, threshold, prefix)
 	for _, set := range sets {
 		candidates, isComplete := x.Candidates(set)
-		isLike := slices.ContainsFunc(candidates, func(pivot Pivot) bool { return jaccard(set, x.Set(pivot)) >= threshold })
+		isLike := slices.ContainsFunc(candidates, func(pivot Pivot) bool {
+			return jaccard(set, x.Set(pivot)) >= threshold
+		})
 		if isLike {
 			continue
 		}
@@ -65,7 +67,13 @@ func variants(random *rand.Rand, n, bases, size, changes int) [][]uint64 {
 // set is like one, as if all had been compared with all pivots.
 func TestPivotsAreAll(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, shape := range [][4]int{{1000, 1, 60, 3}, {1000, 40, 60, 3}, {1000, 40, 60, 12}, {300, 300, 20, 2}, {50, 1, 1, 1}} {
+	for _, shape := range [][4]int{
+		{1000, 1, 60, 3},
+		{1000, 40, 60, 3},
+		{1000, 40, 60, 12},
+		{300, 300, 20, 2},
+		{50, 1, 1, 1},
+	} {
 		sets := variants(random, shape[0], shape[1], shape[2], shape[3])
 		pivots, unchecked := lead(sets, len(sets))
 		var want [][]uint64
@@ -106,7 +114,8 @@ func TestPivotsSayWhatTheyMiss(t *testing.T) {
 			}
 		}
 		if alike > unchecked || (of > len(sets)) != (alike > 0) {
-			t.Errorf("of %d: %d of %d pivots are like another one, %d are said to be unchecked", of, alike, len(pivots), unchecked)
+			t.Errorf("of %d: %d of %d pivots are like another one, %d are said to be unchecked", of, alike,
+				len(pivots), unchecked)
 		}
 	}
 }

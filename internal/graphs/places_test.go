@@ -71,7 +71,9 @@ func TestTooManyPlaces(t *testing.T) {
 		}
 		all = append(all, at)
 	}
-	if len(all) != 8 || !slices.IsSortedFunc(all, func(a, b Location) int { return int(int64(a.First) - int64(b.First)) }) {
+	if len(all) != 8 || !slices.IsSortedFunc(all, func(a, b Location) int {
+		return int(int64(a.First) - int64(b.First))
+	}) {
 		t.Errorf("%+v", all)
 	}
 }

@@ -3,14 +3,15 @@ package graphs
 import "slices"
 
 const (
-	// fewSorted is how many elements are sorted between two looks at whether the order is still wanted: some tens of milliseconds.
+	// fewSorted is how many elements are sorted between two looks at whether the order is still wanted: some tens of
+	// milliseconds.
 	fewSorted = 1 << 17
 	// pivots is how many elements of a list show where its middle is.
 	pivots = 127
 )
 
-// SortFunc sorts as [slices.SortFunc] does. Now and then it asks stopped, and ends with its error, if stopped is not nil: ten million
-// documents take seconds. The order of elements that compare as equal is any.
+// SortFunc sorts as [slices.SortFunc] does. Now and then it asks stopped, and ends with its error, if stopped is not
+// nil: ten million documents take seconds. The order of elements that compare as equal is any.
 func SortFunc[T any](list []T, compare func(a, b T) int, stopped func() error) error {
 	for len(list) > fewSorted && stopped != nil {
 		if err := stopped(); err != nil {
@@ -29,7 +30,8 @@ func SortFunc[T any](list []T, compare func(a, b T) int, stopped func() error) e
 	return nil
 }
 
-// partition puts elements from low to high that are equal to one of the list. It puts lesser ones before them, and greater ones behind.
+// partition puts elements from low to high that are equal to one of the list. It puts lesser ones before them, and
+// greater ones behind.
 func partition[T any](list []T, compare func(a, b T) int) (low, high int) {
 	var some [pivots]T
 	for i := range some {

@@ -25,7 +25,8 @@ func TestSortFunc(t *testing.T) {
 		}
 		want := slices.Sorted(slices.Values(list))
 		asked := 0
-		if err := SortFunc(list, cmp.Compare, func() error { asked++; return nil }); err != nil || !slices.Equal(list, want) {
+		if err := SortFunc(list, cmp.Compare, func() error { asked++; return nil }); err != nil ||
+			!slices.Equal(list, want) {
 			t.Errorf("%s: not sorted (%v)", name, err)
 		}
 		if asked == 0 {

@@ -7,8 +7,8 @@ const (
 	frequentShare = 1 << 8
 )
 
-// Votes finds the frequent ones among very many hashes, which are evenly spread, in bounded memory. Of a hash that most hashes
-// of a slot are, some votes are left in the end (Boyer and Moore, MJRTY, 1991). The zero value is ready for use.
+// Votes finds the frequent ones among very many hashes, which are evenly spread, in bounded memory. Of a hash that most
+// hashes of a slot are, some votes are left in the end (Boyer and Moore, MJRTY, 1991). The zero value is ready for use.
 type Votes struct {
 	all   int
 	slots []slot
@@ -34,8 +34,8 @@ func (v *Votes) Add(hash uint64) {
 	}
 }
 
-// Frequent returns the hashes that are more than a 256th of all, and perhaps others that are not much rarer, with about their numbers:
-// at most the true ones.
+// Frequent returns the hashes that are more than a 256th of all, and perhaps others that are not much rarer, with about
+// their numbers: at most the true ones.
 func (v *Votes) Frequent() map[uint64]int {
 	found := map[uint64]int{}
 	for _, s := range v.slots {

@@ -112,7 +112,8 @@ func checkFile(t *testing.T, name string) error {
 				continue
 			}
 			if lines := fileSet.Position(f.End()).Line - fileSet.Position(f.Pos()).Line + 1; lines > maxFunction {
-				t.Errorf("%s: %s has %d lines, more than %d: it holds more than one thought", at(f.Pos()), f.Name.Name, lines, maxFunction)
+				t.Errorf("%s: %s has %d lines, more than %d: it holds more than one thought", at(f.Pos()), f.Name.Name,
+					lines, maxFunction)
 			}
 		}
 	}

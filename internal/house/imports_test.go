@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// law lists the packages from the ground up, each with the packages that it may import. The first folder below internal, or a folder at
-// the top, is a room; a row is a room or a folder in it. A row holds for the folders below it that have no row of their own, and these
-// import each other as they like. A room among the imports means its rows that are listed before.
+// law lists the packages from the ground up, each with the packages that it may import. The first folder below
+// internal, or a folder at the top, is a room; a row is a room or a folder in it. A row holds for the folders below it
+// that have no row of their own, and these import each other as they like. A room among the imports means its rows that
+// are listed before.
 var law = [][2]string{
 	{"asmkernels", ""},
 	{"input/confusables", ""},
@@ -32,17 +33,29 @@ var law = [][2]string{
 	{"buckets", "storage"},
 	{"input", "util storage"},
 	{"records/runfile", "util storage"},
-	{"records", "asmkernels records/digest records/docref records/packed records/paged graphs keep/preference pairs/candidates records/sketchblock sketch util input records/runfile"},
+	{
+		"records",
+		"asmkernels records/digest records/docref records/packed records/paged graphs keep/preference pairs/candidates records/sketchblock sketch util input records/runfile",
+	},
 	{"records/joining", "records/docref graphs storage records/runfile"},
 	{"keep", "records"},
 	{"schema", "sketch util storage input"},
 	{"work", "records graphs pairs/candidates sketch util/panics storage input schema"},
-	{"fingerprint", "asmkernels input records graphs audit keep/preference pairs/candidates sketch util lshbands storage schema work"},
+	{
+		"fingerprint",
+		"asmkernels input records graphs audit keep/preference pairs/candidates sketch util lshbands storage schema work",
+	},
 	{"graphs/union", "records graphs audit work fingerprint"},
 	{"incremental/state", "records graphs util storage input schema work fingerprint"},
 	{"clusters", "records graphs util storage input keep schema work fingerprint incremental/state"},
-	{"inspect/index", "records/digest records/docref graphs records/sketchblock sketch util lshbands input records/runfile work fingerprint"},
-	{"pairs", "asmkernels records graphs keep/preference pairs/candidates sketch lshbands storage schema work fingerprint"},
+	{
+		"inspect/index",
+		"records/digest records/docref graphs records/sketchblock sketch util lshbands input records/runfile work fingerprint",
+	},
+	{
+		"pairs",
+		"asmkernels records graphs keep/preference pairs/candidates sketch lshbands storage schema work fingerprint",
+	},
 	{"passages", "records graphs sketch util input schema work fingerprint"},
 	{"result/write", "records util storage input keep schema work fingerprint incremental/state clusters"},
 	{"mirrors", "input graphs util storage records schema work fingerprint incremental/state result/write"},
@@ -52,15 +65,30 @@ var law = [][2]string{
 	{"audit/auditing", "asmkernels records graphs audit storage work fingerprint incremental/pruning"},
 	{"result/warnings", "sketch input keep schema fingerprint job"},
 	{"result/workspace", "util storage schema job"},
-	{"result/finished", "audit records sketch util lshbands storage input schema fingerprint incremental/state pairs job result/warnings result/workspace"},
+	{
+		"result/finished",
+		"audit records sketch util lshbands storage input schema fingerprint incremental/state pairs job result/warnings result/workspace",
+	},
 	{"failure", "util storage work job result/workspace"},
 	{"input/listing", "records/sketchblock sketch util storage input schema fingerprint job result/workspace failure"},
 	{"transforms/packing", "util storage records schema work fingerprint result/write job input/listing"},
-	{"transforms", "util lshbands storage records schema work fingerprint graphs/union clusters pairs passages result/write mirrors job incremental audit/auditing transforms/packing"},
+	{
+		"transforms",
+		"util lshbands storage records schema work fingerprint graphs/union clusters pairs passages result/write mirrors job incremental audit/auditing transforms/packing",
+	},
 	{"examples", "sketch lshbands"},
-	{"inspect", "asmkernels records graphs audit keep pairs sketch util lshbands schema storage input work fingerprint incremental/state clusters inspect/index result job failure"},
-	{"pipeline", "sketch util lshbands storage input schema work fingerprint incremental pairs result mirrors job audit/auditing failure transforms"},
-	{"cmd", "asmkernels audit keep sketch util lshbands schema storage input work incremental/state pairs job result/warnings result/workspace result/finished failure inspect pipeline"},
+	{
+		"inspect",
+		"asmkernels records graphs audit keep pairs sketch util lshbands schema storage input work fingerprint incremental/state clusters inspect/index result job failure",
+	},
+	{
+		"pipeline",
+		"sketch util lshbands storage input schema work fingerprint incremental pairs result mirrors job audit/auditing failure transforms",
+	},
+	{
+		"cmd",
+		"asmkernels audit keep sketch util lshbands schema storage input work incremental/state pairs job result/warnings result/workspace result/finished failure inspect pipeline",
+	},
 	{"scripts", "asmkernels input storage result/finished"},
 	{"house", ""},
 }
@@ -90,7 +118,8 @@ func roomOf(pkg string) string {
 	return room
 }
 
-// rowOf returns the number of the row that holds for a package: the one with the longest folder. It is -1 if there is none.
+// rowOf returns the number of the row that holds for a package: the one with the longest folder. It is -1 if there is
+// none.
 func rowOf(pkg string) int {
 	best := -1
 	for i, row := range law {
@@ -116,8 +145,8 @@ func isCommand(pkg string) bool {
 	return slices.Contains([]string{"cmd", "scripts", "examples"}, roomOf(pkg))
 }
 
-// imports reports whether a package may import another, or may in its tests. A test may also import what the imports of its own
-// package may, other packages of its room, and packages that are there for tests only.
+// imports reports whether a package may import another, or may in its tests. A test may also import what the imports of
+// its own package may, other packages of its room, and packages that are there for tests only.
 func imports(pkg, imported string, inTest bool) bool {
 	if strings.HasPrefix(imported, "github.com/apache/beam/") {
 		return slices.Contains(withBeam, roomOf(pkg)) && folderOf(pkg) != withoutBeam
@@ -130,13 +159,15 @@ func imports(pkg, imported string, inTest bool) bool {
 	if row < 0 || !inTest {
 		return false
 	}
-	return isForTests(inner) || roomOf(inner) == roomOf(pkg) || mayReach(row, inner, strings.Fields(inTests[roomOf(pkg)]))
+	return isForTests(inner) || roomOf(inner) == roomOf(pkg) ||
+		mayReach(row, inner, strings.Fields(inTests[roomOf(pkg)]))
 }
 
 // isForTests reports whether a package only helps tests.
 func isForTests(pkg string) bool { return strings.HasSuffix(pkg, "test") }
 
-// mayReach reports whether a chain of imports that the law allows leads from the row, or from other rows, to the package.
+// mayReach reports whether a chain of imports that the law allows leads from the row, or from other rows, to the
+// package.
 func mayReach(row int, imported string, others []string) bool {
 	reached := map[int]bool{row: true}
 	for i := len(law) - 1; i >= 0; i-- {
@@ -158,11 +189,14 @@ func TestImportsGoDown(t *testing.T) {
 			t.Errorf("%s has two rows", row[0])
 		}
 		for _, name := range strings.Fields(row[1]) {
-			isBefore := slices.ContainsFunc(law[:i], func(before [2]string) bool { return before[0] == name || roomOf(before[0]) == name })
+			isBefore := slices.ContainsFunc(law[:i], func(before [2]string) bool {
+				return before[0] == name || roomOf(before[0]) == name
+			})
 			if !isBefore {
 				t.Errorf("%s may import %s, which the law does not list before it", row[0], name)
 			}
-			if slices.Contains(withBeam, roomOf(name)) && name != withoutBeam && !slices.Contains(withBeam, roomOf(row[0])) {
+			if slices.Contains(withBeam, roomOf(name)) && name != withoutBeam &&
+				!slices.Contains(withBeam, roomOf(row[0])) {
 				t.Errorf("%s may import %s, which knows Beam", row[0], name)
 			}
 		}

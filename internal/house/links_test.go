@@ -50,8 +50,12 @@ func checkLinks(t *testing.T, page string) error {
 	return nil
 }
 
-// indexes are the pages that lead to other pages: the index of the documents, and the index of the decisions, to which it leads.
-var indexes = []string{filepath.Join(root, "docs", "README.md"), filepath.Join(root, "docs", "internals", "decisions", "README.md")}
+// indexes are the pages that lead to other pages: the index of the documents, and the index of the decisions, to which
+// it leads.
+var indexes = []string{
+	filepath.Join(root, "docs", "README.md"),
+	filepath.Join(root, "docs", "internals", "decisions", "README.md"),
+}
 
 // TestIndex: the index of the documents leads to each of them, if need be by way of an index that it leads to.
 func TestIndex(t *testing.T) {

@@ -15,36 +15,36 @@ import (
 // generated files. A change that needs more raises its row in the same commit, and says why.
 var sizes = map[string]int{
 	"asmkernels":  1980,
-	"audit":       1360,
+	"audit":       1380,
 	"buckets":     20,
-	"clusters":    2120,
-	"cmd":         5850,
+	"clusters":    2220,
+	"cmd":         5860,
 	"failure":     110,
-	"fingerprint": 3980,
-	"graphs":      870,
-	"incremental": 3340,
-	"input":       18_440,
-	"inspect":     8190,
-	"job":         1890,
-	"keep":        490,
+	"fingerprint": 4150,
+	"graphs":      900,
+	"incremental": 3450,
+	"input":       19_210,
+	"inspect":     8600,
+	"job":         1900,
+	"keep":        500,
 	"lshbands":    1510,
-	"mirrors":     2620,
-	"pairs":       5450,
-	"passages":    690,
-	"pipeline":    3440,
-	"records":     5010,
-	"result":      5090,
-	"schema":      1870,
+	"mirrors":     2810,
+	"pairs":       5660,
+	"passages":    730,
+	"pipeline":    3520,
+	"records":     5100,
+	"result":      5270,
+	"schema":      1910,
 	"sketch":      5080,
-	"storage":     3910,
-	"transforms":  2240,
+	"storage":     4070,
+	"transforms":  2260,
 	"util":        430,
-	"work":        1360,
+	"work":        1400,
 }
 
 const (
 	// mostComments bounds the lines of all rooms that only are comments.
-	mostComments = 9_900
+	mostComments = 10_300
 	// mostDocs bounds the bytes of all pages in docs.
 	mostDocs = 381_000
 )

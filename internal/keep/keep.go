@@ -1,8 +1,8 @@
 // Package keep decides which documents of a cluster are kept.
 //
 // A document is removed only if a verified edge joins it to one that is kept. So no document is removed through a chain
-// of others, and a cluster may keep several documents. The kept documents are a maximal independent set of the similarity
-// graph, chosen greedily in the order of preference.
+// of others, and a cluster may keep several documents. The kept documents are a maximal independent set of the
+// similarity graph, chosen greedily in the order of preference.
 package keep
 
 import (
@@ -17,8 +17,8 @@ type Edge struct {
 	Similarity float64
 }
 
-// Choice is what becomes of a document. A document is kept if Kept is its own number. Otherwise it is removed, and Kept is
-// the kept document to which it is assigned, at that similarity.
+// Choice is what becomes of a document. A document is kept if Kept is its own number. Otherwise it is removed, and Kept
+// is the kept document to which it is assigned, at that similarity.
 type Choice struct {
 	Kept       records.Number
 	Similarity float64
@@ -112,8 +112,8 @@ func (c *chooser) makeUnits() int {
 	return len(c.sides)
 }
 
-// order puts each of the n edges to the classes that may offer a document to the other one: those with a document that is decided
-// before the last one of the other.
+// order puts each of the n edges to the classes that may offer a document to the other one: those with a document that
+// is decided before the last one of the other.
 func (c *chooser) order(n int) {
 	first := paged.New[records.Number, records.Number](c.Store, int(c.Distinct))
 	last := paged.New[records.Number, records.Number](c.Store, int(c.Distinct))
@@ -166,8 +166,8 @@ func (c *chooser) choose(document records.Number) Choice {
 	return choice
 }
 
-// offer offers a document that is kept to all units that it has an edge to, and to the units of identical documents. Of two equally similar
-// documents the first one that is offered is the preferred one.
+// offer offers a document that is kept to all units that it has an edge to, and to the units of identical documents. Of
+// two equally similar documents the first one that is offered is the preferred one.
 func (c *chooser) offer(document, own records.Number) {
 	class := c.Classes.At(document)
 	for i, end := c.starts.At(class), c.starts.At(class+1); i < end; i++ {
@@ -212,7 +212,8 @@ var Splits = []Split{Component, Star}
 type Drop string
 
 const (
-	// Copies: the ones that are like a kept document. One document at least stays of each cluster. An empty Drop says the same.
+	// Copies: the ones that are like a kept document. One document at least stays of each cluster. An empty Drop says
+	// the same.
 	Copies Drop = "copies"
 	// Clusters: all documents of each cluster. The documents of a reference stay.
 	Clusters Drop = "clusters"

@@ -132,10 +132,13 @@ func TestChooseKeepsTheLaw(t *testing.T) {
 	}
 }
 
-// choose returns the choices of documents whose edges all count. First holds the first document that is identical to each one.
+// choose returns the choices of documents whose edges all count. First holds the first document that is identical to
+// each one.
 func choose(order, first []records.Number, sides []uint64, edges []Edge) []Choice {
 	store := new(paged.Store)
-	class, classes, distinct := map[records.Number]records.Number{}, make([]records.Number, len(first)), records.Number(0)
+	class := map[records.Number]records.Number{}
+	classes := make([]records.Number, len(first))
+	distinct := records.Number(0)
 	for i, of := range first {
 		if of == records.Number(i) {
 			class[of] = distinct
@@ -144,7 +147,12 @@ func choose(order, first []records.Number, sides []uint64, edges []Edge) []Choic
 		classes[i] = class[of]
 	}
 	edge := func(i int) (Edge, bool) { return Edge{class[edges[i].A], class[edges[i].B], edges[i].Similarity}, true }
-	d := Documents{Store: store, Order: paged.Of[records.Number](store, order), Classes: paged.Of[records.Number](store, classes), Distinct: distinct}
+	d := Documents{
+		Store:    store,
+		Order:    paged.Of[records.Number](store, order),
+		Classes:  paged.Of[records.Number](store, classes),
+		Distinct: distinct,
+	}
 	if sides != nil {
 		d.Sides = paged.Of[records.Number](store, sides)
 	}
@@ -181,7 +189,8 @@ func TestChooseIsTheDefinition(t *testing.T) {
 		for range random.IntN(3 * n) {
 			e := Edge{first[random.IntN(n)], first[random.IntN(n)], float64(1+random.IntN(5)) / 5}
 			if e.A != e.B && similarity[[2]records.Number{e.A, e.B}] == 0 {
-				similarity[[2]records.Number{e.A, e.B}], similarity[[2]records.Number{e.B, e.A}] = e.Similarity, e.Similarity
+				similarity[[2]records.Number{e.A, e.B}] = e.Similarity
+				similarity[[2]records.Number{e.B, e.A}] = e.Similarity
 				edges = append(edges, e)
 			}
 		}

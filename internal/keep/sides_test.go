@@ -7,8 +7,8 @@ import (
 	"mirrorbeam.dev/internal/records"
 )
 
-// TestChooseAcross draws graphs of documents with sides: a document goes only for one of another side that is identical to
-// it or has an edge to it, and stays; two of different sides that stay are not so related.
+// TestChooseAcross draws graphs of documents with sides: a document goes only for one of another side that is identical
+// to it or has an edge to it, and stays; two of different sides that stay are not so related.
 func TestChooseAcross(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	gone := 0

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkOnePage compares sites that all have one page, in groups of 900 at a limit of 1,000: 404,550 mirrors a group.
+// BenchmarkOnePage compares sites that all have one page, in groups of 900 at a limit of 1,000: 404,550 mirrors a
+// group.
 func BenchmarkOnePage(b *testing.B) {
 	for _, groups := range []int{1, 4} {
 		if testing.Short() && groups > 1 {
@@ -23,7 +24,8 @@ func BenchmarkOnePage(b *testing.B) {
 			b.ReportAllocs()
 			pairs := int64(0)
 			for b.Loop() {
-				pairs += w.do(b, 1, Judging{Limits: Limits{Score: 0.5, Pages: 1, Sites: 1000}, lists: &lists}).found.Mirrors.Pairs
+				pairs += w.do(b, 1,
+					Judging{Limits: Limits{Score: 0.5, Pages: 1, Sites: 1000}, lists: &lists}).found.Mirrors.Pairs
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(pairs), "ns/pair")
 		})

@@ -32,7 +32,11 @@ func (c *crawl) add(name, path, text string, login bool) {
 		p.shard, p.Number = 0, records.Number(len(c.pages))
 		first, known := c.firsts[text]
 		if known {
-			c.edges[0] = append(c.edges[0], records.Edge[records.Number]{A: first, B: p.Number, Score: records.NewScore(50, 50, false)})
+			c.edges[0] = append(c.edges[0], records.Edge[records.Number]{
+				A:     first,
+				B:     p.Number,
+				Score: records.NewScore(50, 50, false),
+			})
 		} else {
 			c.firsts[text] = p.Number
 		}
@@ -71,8 +75,8 @@ func suspectRows(t *testing.T, r results) map[string]output.Suspect {
 	return rows
 }
 
-// TestNobodyHidesCopies: however many sites have a page of a protected one, all copies are suspects, and a host that looks alike is
-// named by itself.
+// TestNobodyHidesCopies: however many sites have a page of a protected one, all copies are suspects, and a host that
+// looks alike is named by itself.
 func TestNobodyHidesCopies(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -80,7 +84,10 @@ func TestNobodyHidesCopies(t *testing.T) {
 		sites int
 		what  string // the site of the campaign
 	}{
-		{"subdomains", func(i int) string { return fmt.Sprintf("s%d.evil.test", i) }, 110, "https://bank.example/login"},
+		{
+			"subdomains", func(i int) string { return fmt.Sprintf("s%d.evil.test", i) }, 110,
+			"https://bank.example/login",
+		},
 		{"domains", func(i int) string { return fmt.Sprintf("evil%d.test", i) }, 10_000, "https://bank.example/login"},
 	} {
 		for _, pages := range []int64{1, 3} {
@@ -95,10 +102,13 @@ func TestNobodyHidesCopies(t *testing.T) {
 			got := w.do(t, 3, watching(t, pages))
 			rows := suspectRows(t, got)
 			campaign, alike := rows[c.what], rows["bank-login.test"]
-			if got.found.Mirrors.Suspects != int64(c.sites)+1 || got.found.Mirrors.Campaigns != 1 || len(rows) != c.sites+2 || len(got.next.Suspects) != c.sites+2 {
-				t.Errorf("%s: %d suspects, %d campaigns, %d rows, %d alerts", c.name, got.found.Mirrors.Suspects, got.found.Mirrors.Campaigns, len(rows), len(got.next.Suspects))
+			if got.found.Mirrors.Suspects != int64(c.sites)+1 || got.found.Mirrors.Campaigns != 1 ||
+				len(rows) != c.sites+2 || len(got.next.Suspects) != c.sites+2 {
+				t.Errorf("%s: %d suspects, %d campaigns, %d rows, %d alerts", c.name, got.found.Mirrors.Suspects,
+					got.found.Mirrors.Campaigns, len(rows), len(got.next.Suspects))
 			}
-			if campaign.Sites != int64(c.sites) || campaign.Severity != output.HighSeverity || campaign.LoginPages != int64(c.sites) {
+			if campaign.Sites != int64(c.sites) || campaign.Severity != output.HighSeverity ||
+				campaign.LoginPages != int64(c.sites) {
 				t.Errorf("%s: campaign %+v", c.name, campaign)
 			}
 			if alike.Campaign != "" || alike.Severity != output.HighSeverity || alike.Common != 1 {
@@ -114,8 +124,8 @@ func TestNobodyHidesCopies(t *testing.T) {
 	}
 }
 
-// TestCopiesInHotGroups: copies that differ a little, and were compared with one of them only, are suspects if their similarity follows
-// from these comparisons.
+// TestCopiesInHotGroups: copies that differ a little, and were compared with one of them only, are suspects if their
+// similarity follows from these comparisons.
 func TestCopiesInHotGroups(t *testing.T) {
 	w := newCrawl()
 	const sites = 300
@@ -154,13 +164,14 @@ func TestCampaignOfDomain(t *testing.T) {
 		}
 	}
 	rows := suspectRows(t, w.do(t, 1, watching(t, 1)))
-	if row := rows["evil.test"]; row.Sites != 15 || len(rows) != 25 || rows["s20.small.test"].Campaign != "" || rows["s3.evil.test"].Campaign != row.ID {
+	if row := rows["evil.test"]; row.Sites != 15 || len(rows) != 25 || rows["s20.small.test"].Campaign != "" ||
+		rows["s3.evil.test"].Campaign != row.ID {
 		t.Errorf("%d rows, campaign %+v", len(rows), row)
 	}
 }
 
-// TestHonestFamilies: sites with pages of their own that share others are no mirrors, however many they are; whole mirrors are, and so
-// are the subdomains of one domain that share as much.
+// TestHonestFamilies: sites with pages of their own that share others are no mirrors, however many they are; whole
+// mirrors are, and so are the subdomains of one domain that share as much.
 func TestHonestFamilies(t *testing.T) {
 	family := func(sites, own, shared int, host string) int64 {
 		w := newCrawl()
@@ -173,7 +184,8 @@ func TestHonestFamilies(t *testing.T) {
 				w.add(name, fmt.Sprint("legal", j), fmt.Sprint("legal ", j), false)
 			}
 		}
-		return w.do(t, 1, Judging{Limits: Limits{Score: 0.5, Pages: 3, Sites: 100}, lists: noLists(t)}).found.Mirrors.Pairs
+		return w.do(t, 1,
+			Judging{Limits: Limits{Score: 0.5, Pages: 3, Sites: 100}, lists: noLists(t)}).found.Mirrors.Pairs
 	}
 	for _, sites := range []int{4, 5, 10, 20, 50} {
 		for _, shared := range []int{3, 4} {
@@ -194,7 +206,8 @@ func TestHonestFamilies(t *testing.T) {
 	}
 }
 
-// TestWatchedWorlds: each alert has traces of what was copied, and the number of ranges changes neither these nor the rows.
+// TestWatchedWorlds: each alert has traces of what was copied, and the number of ranges changes neither these nor the
+// rows.
 func TestWatchedWorlds(t *testing.T) {
 	random := rand.New(rand.NewPCG(19, 2))
 	alerts := 0

@@ -9,8 +9,8 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// TestCommonLogins: a login page that many have is no urgent suspect, unless its host looks alike, or it has the name of the protected
-// site. All are listed.
+// TestCommonLogins: a login page that many have is no urgent suspect, unless its host looks alike, or it has the name
+// of the protected site. All are listed.
 func TestCommonLogins(t *testing.T) {
 	const domains = commonDomains + 2
 	for _, c := range []struct {
@@ -40,7 +40,11 @@ func TestCommonLogins(t *testing.T) {
 		}
 		w.add("bank-login.test", "in", "log in", true)
 		if c.near > 0 {
-			w.edges[0] = append(w.edges[0], records.Edge[records.Number]{A: w.firsts["log in"], B: w.firsts["log in here"], Score: records.NewScore(40, 50, false)})
+			w.edges[0] = append(w.edges[0], records.Edge[records.Number]{
+				A:     w.firsts["log in"],
+				B:     w.firsts["log in here"],
+				Score: records.NewScore(40, 50, false),
+			})
 		}
 		got := w.do(t, 2, watching(t, 1))
 		if got.found.Mirrors.Suspects != int64(c.equal+c.near+1) {
@@ -50,13 +54,18 @@ func TestCommonLogins(t *testing.T) {
 		for _, one := range []struct {
 			site         string
 			is, isUrgent bool
-		}{{"equal0.test", c.equal > 0, c.urgentEqual}, {"near0.test", c.near > 0, c.urgent}, {"bank-login.test", true, true}} {
+		}{
+			{"equal0.test", c.equal > 0, c.urgentEqual},
+			{"near0.test", c.near > 0, c.urgent},
+			{"bank-login.test", true, true},
+		} {
 			row, has := rows[one.site]
 			if has != one.is || has && (row.Severity == output.HighSeverity) != one.isUrgent {
 				t.Errorf("%s: %s: %+v", c.name, one.site, row)
 			}
 			for line := range strings.Lines(got.suspects) {
-				if isOf := strings.Contains(line, `"site":"`+one.site); isOf && row.Lookalike < leastLookalike && strings.Contains(line, commonReason) == one.isUrgent {
+				if isOf := strings.Contains(line, `"site":"`+one.site); isOf && row.Lookalike < leastLookalike &&
+					strings.Contains(line, commonReason) == one.isUrgent {
 					t.Errorf("%s: %s", c.name, line)
 				}
 			}

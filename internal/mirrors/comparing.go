@@ -10,8 +10,8 @@ import (
 	"mirrorbeam.dev/internal/records"
 )
 
-// comparison compares the sites of a range with all others. It holds the classes that matter to them, and figures of one site at a time
-// with all others: never of all pairs.
+// comparison compares the sites of a range with all others. It holds the classes that matter to them, and figures of
+// one site at a time with all others: never of all pairs.
 type comparison struct {
 	limits  Limits
 	sites   map[uint64]*records.Site // of the range
@@ -44,8 +44,17 @@ type tally struct {
 
 // newComparison takes in the sites and the classes of a range.
 func newComparison(l Limits, sites map[uint64]*records.Site, classes []records.PageClass) *comparison {
-	c := &comparison{limits: l, sites: sites, classes: classes, near: make([][]link, len(classes)), others: map[uint64]uint32{}, own: map[uint64][][2]uint32{}, redirects: map[[2]uint64]int64{}}
-	// Ids of the classes of a component are in the order of documents. Classes come from a few tasks, each in the order of ids.
+	c := &comparison{
+		limits:    l,
+		sites:     sites,
+		classes:   classes,
+		near:      make([][]link, len(classes)),
+		others:    map[uint64]uint32{},
+		own:       map[uint64][][2]uint32{},
+		redirects: map[[2]uint64]int64{},
+	}
+	// Ids of the classes of a component are in the order of documents. Classes come from a few tasks, each in the order
+	// of ids.
 	slices.SortStableFunc(classes, func(a, b records.PageClass) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range classes {
 		of := &classes[i]
@@ -66,7 +75,9 @@ func newComparison(l Limits, sites map[uint64]*records.Site, classes []records.P
 		}
 		c.near[i] = append(c.near[i], link{uint32(i), 1, false})
 		for _, to := range of.Copies {
-			if at, is := slices.BinarySearchFunc(classes, to.Class, func(c records.PageClass, id uint64) int { return cmp.Compare(c.ID, id) }); is {
+			if at, is := slices.BinarySearchFunc(classes, to.Class, func(c records.PageClass, id uint64) int {
+				return cmp.Compare(c.ID, id)
+			}); is {
 				c.near[i] = append(c.near[i], link{uint32(at), to.Similarity, to.IsDerived})
 			}
 		}
@@ -82,8 +93,8 @@ func (c *comparison) addRedirect(r records.Redirect) {
 	}
 }
 
-// addVotes adds the redirects from a site to another one to the pages that say that they belong there. It adds no more than the sites
-// have pages in common: a redirect costs nothing, so who writes more of them must not gain by it.
+// addVotes adds the redirects from a site to another one to the pages that say that they belong there. It adds no more
+// than the sites have pages in common: a redirect costs nothing, so who writes more of them must not gain by it.
 func (c *comparison) addVotes(l *records.Link) {
 	l.Originals = min(l.Originals+c.redirects[[2]uint64{l.Site, l.Other}], l.Pages)
 }
@@ -115,7 +126,10 @@ func (c *comparison) each(ctx context.Context, site uint64, visit func(match)) e
 				if h.Site == site || h.IsProtected && (isSpread || !own.IsProtected) {
 					continue
 				}
-				visit(match{c.others[h.Site], at[0], to.to, own, h, to.similarity, of.Common >= to.similarity && !(to.similarity >= nearlySame && isNamed(own))})
+				visit(match{
+					c.others[h.Site], at[0], to.to, own, h, to.similarity,
+					of.Common >= to.similarity && !(to.similarity >= nearlySame && isNamed(own)),
+				})
 			}
 		}
 		if err := ctx.Err(); err != nil {
@@ -128,8 +142,8 @@ func (c *comparison) each(ctx context.Context, site uint64, visit func(match)) e
 // mostMatches is about how many matches of a site are held at a time.
 const mostMatches = 1 << 19
 
-// site finds the sites that have much in common with a site of the range, and those that matter since one of the two is protected.
-// It hands each pair to emit.
+// site finds the sites that have much in common with a site of the range, and those that matter since one of the two is
+// protected. It hands each pair to emit.
 func (c *comparison) site(ctx context.Context, of *records.Site, emit func(*records.SitePair) error) error {
 	var met []uint32 // numbers of other sites
 	begun, class := c.marks+1, ^uint32(0)
@@ -161,7 +175,10 @@ func (c *comparison) site(ctx context.Context, of *records.Site, emit func(*reco
 		if t.watched {
 			return false
 		}
-		if second := c.sites[t.site]; second != nil && !t.near && t.site < of.Site && c.limits.wants(&records.Half{Link: t.link, Of: *second}) {
+		if second := c.sites[t.site]; second != nil && !t.near && t.site < of.Site && c.limits.wants(&records.Half{
+			Link: t.link,
+			Of:   *second,
+		}) {
 			return true // it was found from the other site
 		}
 		return !c.limits.wants(&records.Half{Link: t.link, Of: *of})
@@ -185,7 +202,9 @@ func (c *comparison) site(ctx context.Context, of *records.Site, emit func(*reco
 func (l Limits) wants(h *records.Half) bool { return h.Pages >= l.Pages && share(h) >= l.Score }
 
 // describe finds all that a site has in common with some others, by number and ascending.
-func (c *comparison) describe(ctx context.Context, of *records.Site, others []uint32, emit func(*records.SitePair) error) error {
+func (c *comparison) describe(ctx context.Context, of *records.Site, others []uint32,
+	emit func(*records.SitePair) error,
+) error {
 	var all []match
 	isWanted := make(map[uint32]bool, len(others))
 	for _, other := range others {
@@ -199,7 +218,8 @@ func (c *comparison) describe(ctx context.Context, of *records.Site, others []ui
 		return err
 	}
 	slices.SortFunc(all, func(a, b match) int {
-		return cmp.Or(cmp.Compare(a.other, b.other), cmp.Compare(a.class, b.class), cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.near, b.near))
+		return cmp.Or(cmp.Compare(a.other, b.other), cmp.Compare(a.class, b.class),
+			cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.near, b.near))
 	})
 	for len(all) > 0 {
 		n := stretch(all, func(a, b *match) bool { return a.other == b.other })
@@ -212,7 +232,8 @@ func (c *comparison) describe(ctx context.Context, of *records.Site, others []ui
 			m.class, m.near, m.own, m.copy = m.near, m.class, m.copy, m.own
 		}
 		slices.SortFunc(all[:n], func(a, b match) int {
-			return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.similarity, a.similarity), cmp.Compare(a.near, b.near))
+			return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.similarity, a.similarity),
+				cmp.Compare(a.near, b.near))
 		})
 		c.add(&pair.Second, all[:n])
 		c.addVotes(&pair.First.Link)
@@ -270,7 +291,10 @@ func addPage(l *records.Link, of *records.PageClass, copies []match) {
 	// Only the first site of a pair gives its examples.
 	if l.Site < l.Other && l.Examples.Wants(weight) {
 		l.Examples.Add(records.Example{
-			Weight: weight, Similarity: similarity, Page: string(shown[0].Address), Copy: string(shown[1].Address),
+			Weight:     weight,
+			Similarity: similarity,
+			Page:       string(shown[0].Address),
+			Copy:       string(shown[1].Address),
 		})
 	}
 }

@@ -124,14 +124,16 @@ func (g *groups) join(of int) {
 	}
 }
 
-// compare orders sites, the more likely original first: a protected one, then the one with the better rank, the one that more
-// pages of its mirrors name as their original, the one that was seen first, the one with the most pages, and the one whose name comes first.
+// compare orders sites, the more likely original first: a protected one, then the one with the better rank, the one
+// that more pages of its mirrors name as their original, the one that was seen first, the one with the most pages, and
+// the one whose name comes first.
 func (g *groups) compare(a, b *records.Site) int {
 	ofA, ofB := g.known.of(a), g.known.of(b)
 	return cmp.Or(
 		cmp.Compare(number(ofB.isProtected), number(ofA.isProtected)),
 		cmp.Compare(uint64(ofA.rank-1), uint64(ofB.rank-1)), // no rank comes last
-		cmp.Compare(g.votes[b.Site], g.votes[a.Site]), cmp.Compare(a.First, b.First), cmp.Compare(b.Pages, a.Pages), strings.Compare(a.Name, b.Name),
+		cmp.Compare(g.votes[b.Site], g.votes[a.Site]), cmp.Compare(a.First, b.First), cmp.Compare(b.Pages, a.Pages),
+		strings.Compare(a.Name, b.Name),
 	)
 }
 
@@ -151,7 +153,9 @@ func (g *groups) ofSite(node int) *group {
 func (g *groups) writeForNext(run *runfile.Writer) error {
 	var order []*group
 	members := map[*group][]state.Member{}
-	nodes := slices.SortedFunc(maps.Values(g.nodes), func(a, b uint32) int { return strings.Compare(g.sites[a].Name, g.sites[b].Name) })
+	nodes := slices.SortedFunc(maps.Values(g.nodes), func(a, b uint32) int {
+		return strings.Compare(g.sites[a].Name, g.sites[b].Name)
+	})
 	for _, node := range nodes {
 		in := g.of[0][node]
 		if in == nil {
@@ -173,8 +177,9 @@ func (g *groups) writeForNext(run *runfile.Writer) error {
 	return nil
 }
 
-// Grouping is the last step of the stage mirror, one task. It makes groups of mirrors, and writes the rows of mirrors and
-// suspects. Of mirrors it holds 12 bytes a pair, and their rows a part at a time. It holds all suspects, some kilobyte each.
+// Grouping is the last step of the stage mirror, one task. It makes groups of mirrors, and writes the rows of mirrors
+// and suspects. Of mirrors it holds 12 bytes a pair, and their rows a part at a time. It holds all suspects, some
+// kilobyte each.
 type Grouping struct {
 	Judging
 	Results
@@ -189,7 +194,9 @@ type Results struct {
 }
 
 // writeRows makes a file of the rows that the function rows passes on. If nobody wants them, it drops them.
-func writeRows[T output.Row](r *Results, file output.File, w *work.TaskContext, rows func(row func(T) error) error) error {
+func writeRows[T output.Row](r *Results, file output.File, w *work.TaskContext,
+	rows func(row func(T) error) error,
+) error {
 	if !slices.Contains(r.Emit, file.Output) {
 		return rows(func(T) error { return nil })
 	}
@@ -239,7 +246,9 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	return groups.write(&w.Run, work.OutputShards(findings.Counts{Documents: t.Documents}))
 }
 
-func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *groups, w *work.TaskContext, found *findings.Mirrors) error {
+func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *groups, w *work.TaskContext,
+	found *findings.Mirrors,
+) error {
 	return writeRows(&g.Results, g.Name(output.Mirrors, 0, 1), w, func(row func(output.Mirror) error) error {
 		return rows.each(ctx, w, g.Limits, func(p *pair) error {
 			of := mirrorRow(p, groups.ofPair(p).primary.Name)
@@ -254,14 +263,21 @@ func (g *Grouping) writeMirrors(ctx context.Context, rows *pairRows, groups *gro
 	})
 }
 
-func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *work.TaskContext, found *findings.Mirrors) error {
+func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *work.TaskContext,
+	found *findings.Mirrors,
+) error {
 	all := campaigns(suspects)
 	return writeRows(&g.Results, g.Name(output.Suspects, 0, 1), w, func(row func(output.Suspect) error) error {
 		for _, c := range all {
 			of := c.row()
 			found.Campaigns++
 			found.TopSuspects.Add(newFinding(of))
-			if err := errors.Join(row(of), g.tellNext(w, state.Alert{ID: c.id, Pages: of.Sites, Site: c.what, Urgent: of.Severity == output.HighSeverity})); err != nil {
+			if err := errors.Join(row(of), g.tellNext(w, state.Alert{
+				ID:     c.id,
+				Pages:  of.Sites,
+				Site:   c.what,
+				Urgent: of.Severity == output.HighSeverity,
+			})); err != nil {
 				return err
 			}
 		}
@@ -271,7 +287,13 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 			if found.Suspects++; s.campaign == 0 { // a campaign stands for the others
 				found.TopSuspects.Add(newFinding(of))
 			}
-			alert := state.Alert{ID: s.id(), Pages: of.Common, Site: of.Site, Campaign: s.campaign, Urgent: of.Severity == output.HighSeverity}
+			alert := state.Alert{
+				ID:       s.id(),
+				Pages:    of.Common,
+				Site:     of.Site,
+				Campaign: s.campaign,
+				Urgent:   of.Severity == output.HighSeverity,
+			}
 			for _, trace := range s.original.Traces {
 				alert.Copied = append(alert.Copied, state.Trace(trace))
 			}
@@ -284,7 +306,14 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 }
 
 func newFinding(of output.Suspect) findings.TwoSites {
-	return findings.TwoSites{Site: of.Site, Of: of.Protected, Kind: of.Severity, Score: of.Score, Pages: of.Common, Sites: of.Sites}
+	return findings.TwoSites{
+		Site:  of.Site,
+		Of:    of.Protected,
+		Kind:  of.Severity,
+		Score: of.Score,
+		Pages: of.Common,
+		Sites: of.Sites,
+	}
 }
 
 func (g *Grouping) tellNext(w *work.TaskContext, alert state.Alert) error {
@@ -309,12 +338,28 @@ func (g *groups) write(run *runfile.Writer, shards int) error {
 func mirrorRow(p *pair, group string) output.Mirror {
 	a, b := p.sides[0], p.sides[1]
 	return output.Mirror{
-		A: a.Of.Name, B: b.Of.Name, Kind: string(p.kind()), Score: rounded(p.score), Group: group,
-		PagesA: a.Of.Pages, PagesB: b.Of.Pages, CommonA: a.Pages, CommonB: b.Pages,
-		ContainmentA: rounded(contained(a)), ContainmentB: rounded(contained(b)), WeightedA: rounded(weighted(a)), WeightedB: rounded(weighted(b)),
-		SamePath: rounded(p.samePath()), Similarity: rounded(p.similarity()), Sites: rounded(p.spread()), Markup: rounded(p.markup()),
-		SameLanguage: rounded(p.sameLanguage()), LanguagePages: p.languagePages(),
-		FirstA: dateText(a.Of.First), FirstB: dateText(b.Of.First), Examples: examples(p, a),
+		A:             a.Of.Name,
+		B:             b.Of.Name,
+		Kind:          string(p.kind()),
+		Score:         rounded(p.score),
+		Group:         group,
+		PagesA:        a.Of.Pages,
+		PagesB:        b.Of.Pages,
+		CommonA:       a.Pages,
+		CommonB:       b.Pages,
+		ContainmentA:  rounded(contained(a)),
+		ContainmentB:  rounded(contained(b)),
+		WeightedA:     rounded(weighted(a)),
+		WeightedB:     rounded(weighted(b)),
+		SamePath:      rounded(p.samePath()),
+		Similarity:    rounded(p.similarity()),
+		Sites:         rounded(p.spread()),
+		Markup:        rounded(p.markup()),
+		SameLanguage:  rounded(p.sameLanguage()),
+		LanguagePages: p.languagePages(),
+		FirstA:        dateText(a.Of.First),
+		FirstB:        dateText(b.Of.First),
+		Examples:      examples(p, a),
 	}
 }
 
@@ -323,7 +368,11 @@ func examples(p *pair, of *records.Half) []output.PagePair {
 	var all []output.PagePair
 	for _, h := range p.sides {
 		for _, e := range h.Examples {
-			pair := output.PagePair{A: quoting.Text(e.Page), B: quoting.Text(e.Copy), Similarity: rounded(float64(e.Similarity) / records.Unit)}
+			pair := output.PagePair{
+				A:          quoting.Text(e.Page),
+				B:          quoting.Text(e.Copy),
+				Similarity: rounded(float64(e.Similarity) / records.Unit),
+			}
 			if h != of {
 				pair.A, pair.B = pair.B, pair.A
 			}

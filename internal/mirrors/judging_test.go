@@ -16,8 +16,20 @@ import (
 // halves returns the halves of two sites with a number of distinct pages each, and a number in common.
 func halves(a, b string, pagesA, pagesB, common int64) (*records.Half, *records.Half) {
 	half := func(name string, pages int64) *records.Half {
-		h := &records.Half{Link: records.Link{Pages: common, Text: common, Rarity: common, Weight: common, SamePath: common, Similarity: common * records.Unit, Spread: 2 * common}}
-		h.Of = records.Site{SiteCount: records.SiteCount{Pages: pages, Text: pages, First: records.NoDate, Name: name}, Rarity: pages, Weight: pages}
+		h := &records.Half{Link: records.Link{
+			Pages:      common,
+			Text:       common,
+			Rarity:     common,
+			Weight:     common,
+			SamePath:   common,
+			Similarity: common * records.Unit,
+			Spread:     2 * common,
+		}}
+		h.Of = records.Site{
+			SiteCount: records.SiteCount{Pages: pages, Text: pages, First: records.NoDate, Name: name},
+			Rarity:    pages,
+			Weight:    pages,
+		}
 		return h
 	}
 	one, other := half(a, pagesA), half(b, pagesB)
@@ -80,12 +92,25 @@ func TestLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]int64{"google.com": 1, "maps.google.com/a": 1, "news.example.co.uk": 7, "other.co.uk": 0, "plain.org": 5, "notgoogle.com": 0} {
+	for name, want := range map[string]int64{
+		"google.com":         1,
+		"maps.google.com/a":  1,
+		"news.example.co.uk": 7,
+		"other.co.uk":        0,
+		"plain.org":          5,
+		"notgoogle.com":      0,
+	} {
 		if got := l.rank(name); got != want {
 			t.Errorf("the rank of %s is %d, want %d", name, got, want)
 		}
 	}
-	for name, want := range map[string]bool{"bank.example": true, "a.bank.example": true, "notbank.example": false, "example.org/docs": true, "example.org": false} {
+	for name, want := range map[string]bool{
+		"bank.example":     true,
+		"a.bank.example":   true,
+		"notbank.example":  false,
+		"example.org/docs": true,
+		"example.org":      false,
+	} {
 		if got := l.isProtected(name); got != want {
 			t.Errorf("%s is protected: %v", name, got)
 		}
@@ -117,7 +142,10 @@ func TestLists(t *testing.T) {
 		{CheckRanks, "1,two words\n", `line 1: "two words" is no site`},
 		{CheckProtected, "# none\n", "it contains no site"},
 		{CheckProtected, "a.org\n\nmailto:x@a.org", `line 3: "mailto:x@a.org" is no site`},
-		{allowed, "a.org b.org c.org\n", `line 1: "a.org b.org c.org": must be a site and its mirror, or a mirror alone`},
+		{
+			allowed, "a.org b.org c.org\n",
+			`line 1: "a.org b.org c.org": must be a site and its mirror, or a mirror alone`,
+		},
 		{allowed, "", ""},
 		{allowed, "a.bank.example b.org\nshop.example c.org\nhelper.example\n", ""},
 		{
@@ -145,9 +173,18 @@ func TestSuspects(t *testing.T) {
 		severity, want string // reasons; none if there is no alert
 	}{
 		{"a mirror", "copy.test", 10, 8, false, "medium", "mirror same_paths seen_later"},
-		{"a mirror that asks for passwords", "copy.test", 10, 8, true, "high", "mirror login_form page same_paths seen_later"},
-		{"a page on a host that looks alike", "bank-login.test", 10, 1, false, "high", "look_alike same_paths seen_later"},
-		{"a login page and nothing else", "copy.test", 1, 1, true, "high", "mirror login_form page same_paths seen_later"},
+		{
+			"a mirror that asks for passwords", "copy.test", 10, 8, true, "high",
+			"mirror login_form page same_paths seen_later",
+		},
+		{
+			"a page on a host that looks alike", "bank-login.test", 10, 1, false, "high",
+			"look_alike same_paths seen_later",
+		},
+		{
+			"a login page and nothing else", "copy.test", 1, 1, true, "high",
+			"mirror login_form page same_paths seen_later",
+		},
 		{"a copied page and nothing else", "copy.test", 1, 1, false, "medium", "mirror same_paths seen_later"},
 		{"a quotation on a small site", "news.test", 2, 1, false, "", ""},
 		{"a quotation", "news.test", 10, 2, false, "", ""},
@@ -169,7 +206,8 @@ func TestSuspects(t *testing.T) {
 			continue
 		}
 		row := s.row()
-		if got := strings.Join(row.Reasons, " "); got != c.want || row.Severity != c.severity || row.Site != c.mirror || row.Protected != "bank.example" || len(row.ID) != 16 {
+		if got := strings.Join(row.Reasons, " "); got != c.want || row.Severity != c.severity ||
+			row.Site != c.mirror || row.Protected != "bank.example" || len(row.ID) != 16 {
 			t.Errorf("%s: %+v", c.name, row)
 		}
 	}
@@ -178,7 +216,8 @@ func TestSuspects(t *testing.T) {
 // TestPageEvidence: the markup and the language of a page and of its copy are compared where both are known.
 func TestPageEvidence(t *testing.T) {
 	sketch := func(page string) []byte { return webtext.AppendMarkup(nil, []byte(page)) }
-	form, list := sketch("<html><body><form><input type=text><input type=password></form>"), sketch("<html><body><ul><li><li><li><li></ul>")
+	form := sketch("<html><body><form><input type=text><input type=password></form>")
+	list := sketch("<html><body><ul><li><li><li><li></ul>")
 	for _, c := range []struct {
 		one, other []byte
 		in, from   string // languages
@@ -190,7 +229,11 @@ func TestPageEvidence(t *testing.T) {
 		{nil, nil, "", "", "0 of 0, 0 of 0"},
 	} {
 		pages := []records.ShardPage{
-			{Number: 0, Size: 7, Page: records.Page{Site: 1, Markup: c.one}}, {Number: 1, Size: 7, Page: records.Page{Site: 2, Markup: c.other}},
+			{Number: 0, Size: 7, Page: records.Page{Site: 1, Markup: c.one}}, {
+				Number: 1,
+				Size:   7,
+				Page:   records.Page{Site: 2, Markup: c.other},
+			},
 		}
 		copy(pages[0].Language[:], c.in)
 		copy(pages[1].Language[:], c.from)
@@ -207,7 +250,8 @@ func TestPageEvidence(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, link := range []records.Link{found.First.Link, found.Second} {
-			if got := fmt.Sprintf("%d of %d, %d of %d", link.Markup, link.MarkupPages, link.SameLanguage, link.LanguagePages); got != c.want {
+			if got := fmt.Sprintf("%d of %d, %d of %d", link.Markup, link.MarkupPages, link.SameLanguage,
+				link.LanguagePages); got != c.want {
 				t.Errorf("markup and language %s, want %s", got, c.want)
 			}
 		}
@@ -224,15 +268,19 @@ func groupsOf(pairs []pair, of *known) *groups {
 	return g
 }
 
-// TestGroups: groups are components; parked sites make groups of their own; the primary is protected, or has the best rank,
-// or is the first, or has the most pages, or the first name.
+// TestGroups: groups are components; parked sites make groups of their own; the primary is protected, or has the best
+// rank, or is the first, or has the most pages, or the first name.
 func TestGroups(t *testing.T) {
 	site := func(name string, pages, first int64) *records.Half {
 		h := &records.Half{Link: records.Link{Site: uint64(name[0]), Pages: 9, Spread: 18}}
 		h.Of = records.Site{SiteCount: records.SiteCount{Site: h.Site, Pages: pages, First: first, Name: name}}
 		return h
 	}
-	a, b, c, d, e := site("a.org", 9, 5), site("b.org", 9, 5), site("c.org", 10, 5), site("d.org", 9, 4), site("e.org", 9, records.NoDate)
+	a := site("a.org", 9, 5)
+	b := site("b.org", 9, 5)
+	c := site("c.org", 10, 5)
+	d := site("d.org", 9, 4)
+	e := site("e.org", 9, records.NoDate)
 	join := func(one, other *records.Half) pair { return pair{sides: [2]*records.Half{one, other}} }
 	chain := []pair{join(a, b), join(b, c), join(c, d), join(d, e)}
 	for _, w := range []struct{ rank, protected, want string }{
@@ -260,7 +308,8 @@ func TestGroups(t *testing.T) {
 	x := site("f.org", 2, 0)
 	mixed := []pair{join(f, g), join(a, x)}
 	groups := groupsOf(mixed, noLists(t).known())
-	if groups.count != 2 || groups.ofPair(&mixed[0]) == groups.ofPair(&mixed[1]) || groups.ofSite(0) != groups.ofPair(&mixed[1]) {
+	if groups.count != 2 || groups.ofPair(&mixed[0]) == groups.ofPair(&mixed[1]) ||
+		groups.ofSite(0) != groups.ofPair(&mixed[1]) {
 		t.Errorf("parked sites: %d groups", groups.count)
 	}
 }
@@ -268,7 +317,13 @@ func TestGroups(t *testing.T) {
 // TestOriginals: pages that name another site as their original choose the primary, where no list does.
 func TestOriginals(t *testing.T) {
 	half := func(number uint64, name string, first, originals int64) *records.Half {
-		h := &records.Half{Link: records.Link{Site: number, Other: 3 - number, Pages: 9, Spread: 18, Originals: originals}}
+		h := &records.Half{Link: records.Link{
+			Site:      number,
+			Other:     3 - number,
+			Pages:     9,
+			Spread:    18,
+			Originals: originals,
+		}}
 		h.Of = records.Site{SiteCount: records.SiteCount{Site: number, Pages: 9, First: first, Name: name}}
 		return h
 	}
@@ -276,7 +331,12 @@ func TestOriginals(t *testing.T) {
 		votes [2]int64
 		rank  string
 		want  string
-	}{{[2]int64{0, 0}, "", "a.org"}, {[2]int64{2, 0}, "", "b.org"}, {[2]int64{2, 3}, "", "a.org"}, {[2]int64{2, 0}, "1,a.org", "a.org"}} {
+	}{
+		{[2]int64{0, 0}, "", "a.org"},
+		{[2]int64{2, 0}, "", "b.org"},
+		{[2]int64{2, 3}, "", "a.org"},
+		{[2]int64{2, 0}, "1,a.org", "a.org"},
+	} {
 		lists, err := newLists(c.rank, "", "")
 		if err != nil {
 			t.Fatal(err)
@@ -290,7 +350,10 @@ func TestOriginals(t *testing.T) {
 
 // FuzzPlainNames: a name that is taken unchanged is its own canonical form.
 func FuzzPlainNames(f *testing.F) {
-	for _, name := range []string{"example.org", "www.example.org", "a..b", "xn--a", "0x7f.1", "-a.b-c", "1.2.3.4a", "a.0xa", ".abcde", "0a.0b.0xc", "false", "-a.org", "a-.org", "1.2.3.4.e"} {
+	for _, name := range []string{
+		"example.org", "www.example.org", "a..b", "xn--a", "0x7f.1", "-a.b-c", "1.2.3.4a",
+		"a.0xa", ".abcde", "0a.0b.0xc", "false", "-a.org", "a-.org", "1.2.3.4.e",
+	} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

@@ -21,7 +21,8 @@ type lists struct {
 	allowed   map[[2]string]bool // a site, or "" for all, and its mirror
 }
 
-// nameHash stands for the name of a site: the first half of its SHA-256. So nobody can make a name that has the rank of another.
+// nameHash stands for the name of a site: the first half of its SHA-256. So nobody can make a name that has the rank of
+// another.
 type nameHash [16]byte
 
 func hashOf(name string) nameHash {
@@ -38,7 +39,8 @@ func newLists(rank, protected, allowed string) (l lists, err error) {
 	return l, err
 }
 
-// CheckRanks returns an error unless a list of ranks can be used. CheckProtected and CheckAllowed do the same for the others.
+// CheckRanks returns an error unless a list of ranks can be used. CheckProtected and CheckAllowed do the same for the
+// others.
 func CheckRanks(list string) error {
 	sites := 0
 	err := eachRank(list, func(string, int64) { sites++ })
@@ -56,7 +58,8 @@ func CheckProtected(list string) error {
 	return err
 }
 
-// CheckAllowed returns an error unless a list of allowed mirrors can be used next to a list of protected sites. Either may be empty.
+// CheckAllowed returns an error unless a list of allowed mirrors can be used next to a list of protected sites. Either
+// may be empty.
 func CheckAllowed(list, protected string) error {
 	of, err := newLists("", protected, list)
 	above := map[string]bool{"": true} // the names under which a line may mean a protected site
@@ -65,9 +68,13 @@ func CheckAllowed(list, protected string) error {
 			above[entry] = true
 		}
 	}
-	for _, line := range slices.SortedFunc(maps.Keys(of.allowed), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) }) {
+	for _, line := range slices.SortedFunc(maps.Keys(of.allowed), func(a, b [2]string) int {
+		return slices.Compare(a[:], b[:])
+	}) {
 		if original := line[0]; len(of.protected) > 0 && !above[original] && !of.isProtected(original) {
-			return fmt.Errorf("%s %s: %[1]s is not protected, so the line allows nothing: write the protected site first, and its mirror behind it", original, line[1])
+			return fmt.Errorf(
+				"%s %s: %[1]s is not protected, so the line allows nothing: write the protected site first, "+
+					"and its mirror behind it", original, line[1])
 		}
 	}
 	return err
@@ -107,18 +114,20 @@ func nameOf(text string) (string, error) {
 	return strings.TrimSuffix(address.Host+address.Path, "/"), nil
 }
 
-// isPlain reports whether a name is a host in its canonical form for certain: of small letters, digits, dots and hyphens,
-// with a dot within and a letter at its end, and without www.
+// isPlain reports whether a name is a host in its canonical form for certain: of small letters, digits, dots and
+// hyphens, with a dot within and a letter at its end, and without www.
 func isPlain(name string) bool {
 	last := byte('.')
 	for i := range len(name) {
 		c := name[i]
-		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' && last != '.' && last != '-' || c == '-' && last != '.') {
+		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' && last != '.' && last != '-' ||
+			c == '-' && last != '.') {
 			return false
 		}
 		last = c
 	}
-	return len(name) > 4 && len(name) <= 253 && last >= 'a' && strings.Contains(name, ".") && name[:4] != "www." && name[:4] != "xn--" &&
+	return len(name) > 4 && len(name) <= 253 && last >= 'a' && strings.Contains(name, ".") && name[:4] != "www." &&
+		name[:4] != "xn--" &&
 		!strings.Contains(name, ".xn--") && !strings.Contains(name, "0x")
 }
 

@@ -64,7 +64,11 @@ func newWorld(random *rand.Rand, sites, clustered int) *world {
 			class[i] = i
 			if len(firsts) > 0 && random.IntN(3) == 0 {
 				class[i] = firsts[random.IntN(len(firsts))]
-				w.edges[shard] = append(w.edges[shard], records.Edge[records.Number]{A: class[i], B: i, Score: records.NewScore(9, 9, false)})
+				w.edges[shard] = append(w.edges[shard], records.Edge[records.Number]{
+					A:     class[i],
+					B:     i,
+					Score: records.NewScore(9, 9, false),
+				})
 			} else {
 				firsts = append(firsts, i)
 			}
@@ -141,9 +145,14 @@ type results struct {
 func (w *world) do(t testing.TB, ranges int, judging Judging) (r results) {
 	runs := worktest.Runs(t)
 	folder := t.TempDir()
-	files := Results{Files: write.Files{Partial: work.Path(folder), Format: output.JSONL}, Emit: []string{output.Mirrors, output.Sites, output.Suspects}}
+	files := Results{
+		Files: write.Files{Partial: work.Path(folder), Format: output.JSONL},
+		Emit:  []string{output.Mirrors, output.Sites, output.Suspects},
+	}
 	clusters, sketches := w.write(t, runs, ranges)
-	steps := func(d work.Delivery, do func(context.Context, work.Task, *work.TaskContext) error, paths ...string) []work.Outcome {
+	steps := func(d work.Delivery, do func(context.Context, work.Task, *work.TaskContext) error,
+		paths ...string,
+	) []work.Outcome {
 		paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 		return worktest.Do(t, runs, worktest.Tasks(t, runs, d, paths...), do)
 	}
@@ -179,7 +188,10 @@ type plainPair struct {
 
 // plain works out, by the definitions and with no thought of cost, what sites have in common.
 func (w *world) plain(limit int) (pairs map[[2]string]*plainPair, weights, rare map[string]float64, distinct map[string]int64) {
-	pairs, weights, rare, distinct = map[[2]string]*plainPair{}, map[string]float64{}, map[string]float64{}, map[string]int64{}
+	pairs = map[[2]string]*plainPair{}
+	weights = map[string]float64{}
+	rare = map[string]float64{}
+	distinct = map[string]int64{}
 	rarity := func(sites int) float64 {
 		switch {
 		case sites <= 2:
@@ -334,9 +346,13 @@ func TestWorlds(t *testing.T) {
 		}
 		for key, pair := range pairs {
 			score := max(
-				min(float64(pair.pages[0])/float64(distinct[key[0]]), pair.rarity[0]/max(rare[key[0]], 1e-9), pair.text[0]/max(weights[key[0]], 1e-9)),
-				min(float64(pair.pages[1])/float64(distinct[key[1]]), pair.rarity[1]/max(rare[key[1]], 1e-9), pair.text[1]/max(weights[key[1]], 1e-9)))
-			if listed := strings.Contains(got.mirrors, fmt.Sprintf(`"a":%q,"b":%q`, key[0], key[1])); listed != (score >= leastScore) && math.Abs(score-leastScore) > 0.002 {
+				min(float64(pair.pages[0])/float64(distinct[key[0]]), pair.rarity[0]/max(rare[key[0]], 1e-9),
+					pair.text[0]/max(weights[key[0]], 1e-9)),
+				min(float64(pair.pages[1])/float64(distinct[key[1]]), pair.rarity[1]/max(rare[key[1]], 1e-9),
+					pair.text[1]/max(weights[key[1]], 1e-9)))
+			if listed := strings.Contains(got.mirrors,
+				fmt.Sprintf(`"a":%q,"b":%q`, key[0], key[1])); listed != (score >= leastScore) &&
+				math.Abs(score-leastScore) > 0.002 {
 				t.Errorf("%v: score %g, listed %v", key, score, listed)
 			}
 		}
@@ -377,7 +393,10 @@ func decodeRow(t *testing.T, line string, row any) {
 func TestRarities(t *testing.T) {
 	for _, most := range []int{3, 4, 100, mostSites} {
 		all := rarities(most)
-		if len(all) != most+1 || all[2] != fullRarity || all[3] >= fullRarity || all[most] == 0 || !slices.IsSortedFunc(all, func(a, b int64) int { return cmp.Compare(b, a) }) {
+		if len(all) != most+1 || all[2] != fullRarity || all[3] >= fullRarity || all[most] == 0 ||
+			!slices.IsSortedFunc(all, func(a, b int64) int {
+				return cmp.Compare(b, a)
+			}) {
 			t.Errorf("rarities up to %d: %v", most, all[:4])
 		}
 	}

@@ -31,8 +31,16 @@ func TestEntrances(t *testing.T) {
 		class := func(site uint64, page records.Page) records.PageClass {
 			page.Site = site
 			return records.PageClass{
-				ID: site, Rarity: fullRarity, Sites: 2, Copies: []records.PageClassCopy{{Class: 3 - site, Similarity: similarity}},
-				Holdings: []records.Holding{{Site: site, IsProtected: site == 1, IsWatched: true, Pages: []records.ShardPage{{Size: 9, Page: page}}}},
+				ID:     site,
+				Rarity: fullRarity,
+				Sites:  2,
+				Copies: []records.PageClassCopy{{Class: 3 - site, Similarity: similarity}},
+				Holdings: []records.Holding{{
+					Site:        site,
+					IsProtected: site == 1,
+					IsWatched:   true,
+					Pages:       []records.ShardPage{{Size: 9, Page: page}},
+				}},
 			}
 		}
 		bank := &records.Site{SiteCount: records.SiteCount{Site: 1, Pages: 30, Logins: c.protected}}
@@ -48,7 +56,10 @@ func TestEntrances(t *testing.T) {
 			t.Fatalf("%s: %d pairs, %v", c.name, len(pairs), err)
 		}
 		original := &pairs[0].First
-		mirror := &records.Half{Link: pairs[0].Second, Of: records.Site{SiteCount: records.SiteCount{Pages: 30, Logins: c.logins}}}
+		mirror := &records.Half{
+			Link: pairs[0].Second,
+			Of:   records.Site{SiteCount: records.SiteCount{Pages: 30, Logins: c.logins}},
+		}
 		if got := hasEntrance(mirror, original); got != c.want || got && mirror.Entrance != "http://blog.test/x" {
 			t.Errorf("%s: %v, %q", c.name, got, mirror.Entrance)
 		}
@@ -57,18 +68,37 @@ func TestEntrances(t *testing.T) {
 
 // TestRedirectVotes: redirects count between sites that have pages in common, and no more of them than these pages.
 func TestRedirectVotes(t *testing.T) {
-	for _, c := range []struct{ to, canonical, redirects, want int64 }{{2, 0, 0, 0}, {2, 0, 1, 1}, {2, 1, 1, 2}, {2, 2, 1, 2}, {2, 0, 9, 2}, {3, 0, 9, 0}} {
+	for _, c := range []struct{ to, canonical, redirects, want int64 }{
+		{2, 0, 0, 0},
+		{2, 0, 1, 1},
+		{2, 1, 1, 2},
+		{2, 2, 1, 2},
+		{2, 0, 9, 2},
+		{3, 0, 9, 0},
+	} {
 		var classes []records.PageClass
 		for i := range int64(2) {
 			page := records.Page{}
 			if i < c.canonical {
 				page.Original = 2
 			}
-			classes = append(classes, records.PageClass{ID: uint64(i), Rarity: fullRarity, Sites: 2, Holdings: []records.Holding{
-				{Site: 1, Pages: []records.ShardPage{{Size: 9, Page: page}}}, {Site: 2, Pages: []records.ShardPage{{Size: 9}}},
-			}})
+			classes = append(classes, records.PageClass{
+				ID:     uint64(i),
+				Rarity: fullRarity,
+				Sites:  2,
+				Holdings: []records.Holding{
+					{Site: 1, Pages: []records.ShardPage{{Size: 9, Page: page}}}, {
+						Site:  2,
+						Pages: []records.ShardPage{{Size: 9}},
+					},
+				},
+			})
 		}
-		one := &records.Site{SiteCount: records.SiteCount{Site: 1, Pages: 2}, Rarity: 2 * fullRarity, Weight: 18 * fullRarity}
+		one := &records.Site{
+			SiteCount: records.SiteCount{Site: 1, Pages: 2},
+			Rarity:    2 * fullRarity,
+			Weight:    18 * fullRarity,
+		}
 		comparison := newComparison(Limits{Pages: 1}, map[uint64]*records.Site{1: one}, classes)
 		comparison.addRedirect(records.Redirect{Site: 1, Other: uint64(c.to), Pages: c.redirects})
 		if err := comparison.site(t.Context(), one, func(p *records.SitePair) error {

@@ -42,8 +42,8 @@ func (j *Judging) Setup() (err error) {
 	return err
 }
 
-// Pairing is the second step of the stage mirror. A task adds the second site to the pairs of an output shard. It passes
-// on the pairs that are mirrors, and those that make one of the two sites a suspect.
+// Pairing is the second step of the stage mirror. A task adds the second site to the pairs of an output shard. It
+// passes on the pairs that are mirrors, and those that make one of the two sites a suspect.
 type Pairing struct{ Judging }
 
 func (*Pairing) Delivery() work.Delivery {
@@ -65,8 +65,8 @@ func (p *Pairing) Task(ctx context.Context, _ work.Task, w *work.TaskContext) er
 	})
 }
 
-// judge passes a pair on if it matters. A pair that both sites make mirrors comes twice, and counts where its first site has the smaller
-// hash.
+// judge passes a pair on if it matters. A pair that both sites make mirrors comes twice, and counts where its first
+// site has the smaller hash.
 func (p *Pairing) judge(w *work.TaskContext, of *known, one, other *records.Half) error {
 	pair := newPair(one, other)
 	isWatched, isSuspect := of.areWatched(&pair), false
@@ -148,7 +148,10 @@ func (r *pairRows) each(ctx context.Context, w *work.TaskContext, l Limits, visi
 		if !p.isMirror(l) {
 			return nil
 		}
-		return records.Write(run, records.Mirrored, partOf[p.sides[0].Of.Name], &records.MirroredSites{One: p.sides[0], Other: p.sides[1]})
+		return records.Write(run, records.Mirrored, partOf[p.sides[0].Of.Name], &records.MirroredSites{
+			One:   p.sides[0],
+			Other: p.sides[1],
+		})
 	}); err != nil {
 		return err
 	}
@@ -233,7 +236,8 @@ func newPair(one, other *records.Half) pair {
 }
 
 func (p *pair) compare(other *pair) int {
-	return cmp.Or(strings.Compare(p.sides[0].Of.Name, other.sides[0].Of.Name), strings.Compare(p.sides[1].Of.Name, other.sides[1].Of.Name))
+	return cmp.Or(strings.Compare(p.sides[0].Of.Name, other.sides[0].Of.Name),
+		strings.Compare(p.sides[1].Of.Name, other.sides[1].Of.Name))
 }
 
 // contained returns the share of the distinct pages of a site that the other one has.
@@ -242,14 +246,14 @@ func contained(h *records.Half) float64 { return quotient(h.Pages, h.Of.Distinct
 // weighted returns the same, where each page weighs its text times its rarity.
 func weighted(h *records.Half) float64 { return quotient(h.Weight, h.Of.Weight) }
 
-// share returns how much of a site the other one has: of its pages, of their rarity, and of what they weigh, the smallest of the
-// three. So neither a few long pages nor many common ones make mirrors.
+// share returns how much of a site the other one has: of its pages, of their rarity, and of what they weigh, the
+// smallest of the three. So neither a few long pages nor many common ones make mirrors.
 func share(h *records.Half) float64 {
 	return min(contained(h), quotient(h.Rarity, h.Of.Rarity), weighted(h))
 }
 
-// copied returns how much of a site the other one has, of its pages and of their text, however many sites have these. It is for
-// copies of protected sites: who makes more copies must not hide any.
+// copied returns how much of a site the other one has, of its pages and of their text, however many sites have these.
+// It is for copies of protected sites: who makes more copies must not hide any.
 func copied(h *records.Half) float64 {
 	return min(contained(h), quotient(h.Text, h.Of.DistinctText()))
 }
@@ -279,8 +283,8 @@ func (p *pair) samePath() float64 { return p.mean(func(h *records.Half) int64 { 
 
 func (p *pair) spread() float64 { return p.mean(func(h *records.Half) int64 { return h.Spread }) }
 
-// languagePages returns how many pages in common have a known language, as their copies do, and sameLanguage the share of these
-// that are in the language of their copies.
+// languagePages returns how many pages in common have a known language, as their copies do, and sameLanguage the share
+// of these that are in the language of their copies.
 func (p *pair) languagePages() int64 { return p.sides[0].LanguagePages + p.sides[1].LanguagePages }
 
 func (p *pair) sameLanguage() float64 {
@@ -348,7 +352,8 @@ func areVersions(one, other string) bool {
 	if site.IsIP(host) || site.IsIP(otherHost) {
 		return host == otherHost
 	}
-	return site.Registered(host) == site.Registered(otherHost) || !strings.Contains(host, ".") && !strings.Contains(otherHost, ".")
+	return site.Registered(host) == site.Registered(otherHost) ||
+		!strings.Contains(host, ".") && !strings.Contains(otherHost, ".")
 }
 
 func rounded(x float64) float64 { return math.Round(x*1e4) / 1e4 }
@@ -359,8 +364,8 @@ type Limits struct {
 	Score float64
 	// Pages is the least number of pages in common, at least 1.
 	Pages int64
-	// Sites is the largest number of sites that have a page which says something, at least 3. Pages that more sites have are not
-	// compared. One that just as many have weighs nothing.
+	// Sites is the largest number of sites that have a page which says something, at least 3. Pages that more sites
+	// have are not compared. One that just as many have weighs nothing.
 	Sites int
 }
 

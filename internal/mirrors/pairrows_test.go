@@ -9,8 +9,8 @@ import (
 	"mirrorbeam.dev/internal/records"
 )
 
-// TestManyPairs: rows of more pairs than are held at a time are in the order of their names, each once, and pairs that are no mirrors are
-// not written at all.
+// TestManyPairs: rows of more pairs than are held at a time are in the order of their names, each once, and pairs that
+// are no mirrors are not written at all.
 func TestManyPairs(t *testing.T) {
 	const sites = 400
 	w := newCrawl()
@@ -29,9 +29,21 @@ func TestManyPairs(t *testing.T) {
 	if want := sites * (sites - 1) / 2; rows != want || got.found.Mirrors.Groups != 1 {
 		t.Errorf("%d rows of %d, %d groups", rows, want, got.found.Mirrors.Groups)
 	}
-	comparison := newComparison(Limits{Score: 0.5, Pages: 2, Sites: 1000}, map[uint64]*records.Site{1: {SiteCount: records.SiteCount{Site: 1, Pages: 1}}},
-		[]records.PageClass{{Rarity: 1, Holdings: []records.Holding{{Site: 1, Pages: make([]records.ShardPage, 1)}, {Site: 2, Pages: make([]records.ShardPage, 1)}}}})
-	if err := comparison.site(t.Context(), comparison.sites[1], func(*records.SitePair) error { return errors.New("a pair") }); err != nil {
+	comparison := newComparison(Limits{Score: 0.5, Pages: 2, Sites: 1000},
+		map[uint64]*records.Site{1: {SiteCount: records.SiteCount{
+			Site:  1,
+			Pages: 1,
+		}}},
+		[]records.PageClass{{
+			Rarity: 1,
+			Holdings: []records.Holding{{Site: 1, Pages: make([]records.ShardPage, 1)}, {
+				Site:  2,
+				Pages: make([]records.ShardPage, 1),
+			}},
+		}})
+	if err := comparison.site(t.Context(), comparison.sites[1], func(*records.SitePair) error {
+		return errors.New("a pair")
+	}); err != nil {
 		t.Errorf("%v that is no mirror", err)
 	}
 }

@@ -19,8 +19,8 @@ const noClass = ^uint32(0)
 
 type class struct {
 	holdings []holding // ordered by site
-	// sites is the number of sites that have a page of the class or a copy of it, and domains the number of their registered
-	// domains. If sites is above the limit, both may be less than the true numbers.
+	// sites is the number of sites that have a page of the class or a copy of it, and domains the number of their
+	// registered domains. If sites is above the limit, both may be less than the true numbers.
 	sites, domains int
 	isSpread       bool    // sites is above the limit
 	common         float64 // see [records.PageClass]
@@ -45,8 +45,8 @@ type owner struct {
 	isProtected bool
 }
 
-// mostWatched is how many protected sites that have one page are compared with all others that have it, where these are too many
-// to be compared with each other. It keeps the work linear in the copies.
+// mostWatched is how many protected sites that have one page are compared with all others that have it, where these are
+// too many to be compared with each other. It keeps the work linear in the copies.
 const mostWatched = 16
 
 // pathsSeen bounds the identical pages of a site, and their copies on another, that are looked at for their paths.
@@ -61,7 +61,9 @@ type edge struct {
 }
 
 // newShard sorts pages into classes, given what tells the owners of pages. The pages are in any order, and change it.
-func newShard(pages []records.ShardPage, edges []records.Edge[records.Number], ownerOf func(*records.ShardPage) owner) *shard {
+func newShard(pages []records.ShardPage, edges []records.Edge[records.Number],
+	ownerOf func(*records.ShardPage) owner,
+) *shard {
 	n := records.Number(0)
 	for _, p := range pages {
 		n = max(n, p.Number+1)
@@ -99,7 +101,8 @@ func newShard(pages []records.ShardPage, edges []records.Edge[records.Number], o
 	return s
 }
 
-// sortPages sorts pages by class, given the first document of each class, then by site and by number. A page is large, so it moves once.
+// sortPages sorts pages by class, given the first document of each class, then by site and by number. A page is large,
+// so it moves once.
 func sortPages(pages []records.ShardPage, first graphs.Forest[records.Number]) {
 	type place struct{ class, at uint32 }
 	order := make([]place, len(pages))
@@ -143,7 +146,12 @@ func stretches(pages []records.ShardPage, isSame func(a, b *records.ShardPage) b
 }
 
 func newHolding(pages []records.ShardPage, ownerOf func(*records.ShardPage) owner) holding {
-	h := holding{site: pages[0].Site, owner: ownerOf(&pages[0]), pages: pages[:min(len(pages), pathsSeen)], repeats: int64(len(pages) - 1)}
+	h := holding{
+		site:    pages[0].Site,
+		owner:   ownerOf(&pages[0]),
+		pages:   pages[:min(len(pages), pathsSeen)],
+		repeats: int64(len(pages) - 1),
+	}
 	for i := range pages[1:] {
 		h.repeatedText += int64(pages[1+i].Size)
 	}
@@ -166,7 +174,8 @@ func (s *shard) join(edges []records.Edge[records.Number], first graphs.Forest[r
 		if a == b || a == noClass || b == noClass {
 			continue
 		}
-		s.edges = append(s.edges, edge{a, b, e.Similarity(), e.HotGroup(), false}, edge{b, a, e.Similarity(), e.HotGroup(), false})
+		s.edges = append(s.edges, edge{a, b, e.Similarity(), e.HotGroup(), false},
+			edge{b, a, e.Similarity(), e.HotGroup(), false})
 	}
 	s.order()
 	if derived := s.derive(); len(derived) > 0 {
@@ -176,7 +185,9 @@ func (s *shard) join(edges []records.Edge[records.Number], first graphs.Forest[r
 }
 
 func (s *shard) order() {
-	slices.SortFunc(s.edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
+	slices.SortFunc(s.edges, func(a, b edge) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
+	})
 	at := 0
 	for i := range s.classes {
 		s.classes[i].from = at
@@ -186,9 +197,9 @@ func (s *shard) order() {
 	}
 }
 
-// derive returns edges between pages of protected sites and pages that were compared with the same pivot of a hot group, and not with each
-// other: else very many copies, each a little different, would hide them all. One less the similarity is a metric, so the two are at least
-// as similar as the sum of their similarities to the pivot less one.
+// derive returns edges between pages of protected sites and pages that were compared with the same pivot of a hot
+// group, and not with each other: else very many copies, each a little different, would hide them all. One less the
+// similarity is a metric, so the two are at least as similar as the sum of their similarities to the pivot less one.
 func (s *shard) derive() (derived []edge) {
 	watched := map[uint32]int{} // classes that are watched, by pivot
 	for i := range s.classes {
@@ -211,7 +222,12 @@ func (s *shard) derive() (derived []edge) {
 			delete(least, e.to) // these were compared
 		}
 		for to, similarity := range least {
-			derived = append(derived, edge{from: from, to: to, similarity: similarity, isDerived: true}, edge{from: to, to: from, similarity: similarity, isDerived: true})
+			derived = append(derived, edge{from: from, to: to, similarity: similarity, isDerived: true}, edge{
+				from:       to,
+				to:         from,
+				similarity: similarity,
+				isDerived:  true,
+			})
 		}
 	}
 	return derived
@@ -227,8 +243,8 @@ func (s *shard) around(number int) []edge {
 	return s.edges[s.classes[number].from:]
 }
 
-// countSites counts the sites that have the pages of each class, up to one more than a limit, and their domains. Documents of a
-// hot group were compared with its pivot only. So they have as many sites as the pivot has.
+// countSites counts the sites that have the pages of each class, up to one more than a limit, and their domains.
+// Documents of a hot group were compared with its pivot only. So they have as many sites as the pivot has.
 func (s *shard) countSites(limit int) {
 	sites, domains := map[uint64]struct{}{}, map[uint64]struct{}{}
 	for i := range s.classes {
@@ -263,18 +279,21 @@ func (s *shard) countSites(limit int) {
 // isAlike reports whether a site has a page that is like the pages of a class, and not equal to them.
 func (s *shard) isAlike(number int, site uint64) bool {
 	return slices.ContainsFunc(s.around(number), func(e edge) bool {
-		_, has := slices.BinarySearchFunc(s.classes[e.to].holdings, site, func(h holding, site uint64) int { return cmp.Compare(h.site, site) })
+		_, has := slices.BinarySearchFunc(s.classes[e.to].holdings, site, func(h holding, site uint64) int {
+			return cmp.Compare(h.site, site)
+		})
 		return has
 	})
 }
 
-// Programs such as WordPress and phpMyAdmin give all sites that use them much the same login page. So a site that has such a page in common
-// with a protected one is hardly a danger by that alone. It stays a suspect: an enemy could have made all the others. Its severity is
-// lower, unless the page is nearly the protected one and says the name of that: an honest site has its own name there.
+// Programs such as WordPress and phpMyAdmin give all sites that use them much the same login page. So a site that has
+// such a page in common with a protected one is hardly a danger by that alone. It stays a suspect: an enemy could have
+// made all the others. Its severity is lower, unless the page is nearly the protected one and says the name of that: an
+// honest site has its own name there.
 
 const (
-	// commonDomains is the number of other registered domains that have as near a copy of a page of a protected site, from which on
-	// such a copy is common.
+	// commonDomains is the number of other registered domains that have as near a copy of a page of a protected site,
+	// from which on such a copy is common.
 	commonDomains = 10
 	// nearlySame is the least similarity of a page that has the name of the protected site, if the original has it.
 	nearlySame = 0.9

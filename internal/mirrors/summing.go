@@ -1,14 +1,14 @@
 // Package mirrors finds sites that have much in common, groups of these, and copies of protected sites.
 //
 // A page of a site is a document with an address. A copy of a page is a document that is identical to it, or that a
-// verified edge joins to it or to a document that is identical to it: so nothing follows from chains of edges. Documents of a
-// site that are identical count as one page.
+// verified edge joins to it or to a document that is identical to it: so nothing follows from chains of edges.
+// Documents of a site that are identical count as one page.
 //
-// The work is in four steps over run files. [Summing] sees the documents and edges of an output shard of clusters, where
-// the copies of a page are together, and sums up what each site has in common with each other one. [Totalling] adds the sums
-// of the sites of a range of hashes. [Pairing] joins the two halves of a pair of sites, and passes on the pairs that have
-// much in common. [Grouping] makes groups of these, and writes the rows of mirrors and suspects. Then [SiteRows] writes the
-// rows of sites.
+// The work is in four steps over run files. [Summing] sees the documents and edges of an output shard of clusters,
+// where the copies of a page are together, and sums up what each site has in common with each other one. [Totalling]
+// adds the sums of the sites of a range of hashes. [Pairing] joins the two halves of a pair of sites, and passes on the
+// pairs that have much in common. [Grouping] makes groups of these, and writes the rows of mirrors and suspects. Then
+// [SiteRows] writes the rows of sites.
 package mirrors
 
 import (
@@ -29,8 +29,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Summing is the work of the stage site. A task sums up, for the clusters of an output shard, what each site has that others have, too,
-// and sends pages that several sites have to the ranges of these.
+// Summing is the work of the stage site. A task sums up, for the clusters of an output shard, what each site has that
+// others have, too, and sends pages that several sites have to the ranges of these.
 type Summing struct {
 	Judging
 	Rule site.Rule
@@ -60,7 +60,11 @@ func (s *Summing) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 	shard.countSites(s.Limits.Sites)
 	shard.weighCopies()
 	sums := &sums{
-		ranges: s.Ranges, rarities: rarities(s.Limits.Sites), run: &w.Run, bySite: map[uint64]*records.SiteSum{}, wanted: map[int]struct{}{},
+		ranges:   s.Ranges,
+		rarities: rarities(s.Limits.Sites),
+		run:      &w.Run,
+		bySite:   map[uint64]*records.SiteSum{},
+		wanted:   map[int]struct{}{},
 	}
 	for i := range shard.classes {
 		if err := sums.class(ctx, shard, i); err != nil {
@@ -129,7 +133,8 @@ func (s *sums) flush() error {
 	return nil
 }
 
-// class adds what the pages of a class have to do with other sites, and sends the class to the ranges of sites that it matters to.
+// class adds what the pages of a class have to do with other sites, and sends the class to the ranges of sites that it
+// matters to.
 func (s *sums) class(ctx context.Context, shard *shard, number int) error {
 	c := &shard.classes[number]
 	if !c.isSpread {
@@ -183,13 +188,28 @@ func (s *sums) send(shard *shard, number int) error {
 	if len(s.wanted) == 0 {
 		return nil
 	}
-	sent := records.PageClass{ID: shard.id(uint32(number)), Rarity: c.rarity, Sites: int64(c.sites), IsSpread: c.isSpread, Common: c.common}
+	sent := records.PageClass{
+		ID:       shard.id(uint32(number)),
+		Rarity:   c.rarity,
+		Sites:    int64(c.sites),
+		IsSpread: c.isSpread,
+		Common:   c.common,
+	}
 	for i := range c.holdings {
 		h := &c.holdings[i]
-		sent.Holdings = append(sent.Holdings, records.Holding{Site: h.site, IsProtected: h.isProtected, IsWatched: h.isWatched, Pages: h.pages})
+		sent.Holdings = append(sent.Holdings, records.Holding{
+			Site:        h.site,
+			IsProtected: h.isProtected,
+			IsWatched:   h.isWatched,
+			Pages:       h.pages,
+		})
 	}
 	for _, e := range shard.around(number) {
-		sent.Copies = append(sent.Copies, records.PageClassCopy{Class: shard.id(e.to), Similarity: e.similarity, IsDerived: e.isDerived})
+		sent.Copies = append(sent.Copies, records.PageClassCopy{
+			Class:      shard.id(e.to),
+			Similarity: e.similarity,
+			IsDerived:  e.isDerived,
+		})
 	}
 	s.packed = records.Append(s.packed[:0], &sent)
 	for to := range s.wanted {
@@ -208,9 +228,9 @@ const (
 	mostSites = 1000
 )
 
-// rarities returns the rarity of a page by the number of registered domains whose sites have it, up to most of them: full up to
-// two, and then one over the binary logarithm. So of two sites that share a page with two others, and pages with nobody else, more than
-// half has to be shared; and all of a site is all of it, whatever number of mirrors has it.
+// rarities returns the rarity of a page by the number of registered domains whose sites have it, up to most of them:
+// full up to two, and then one over the binary logarithm. So of two sites that share a page with two others, and pages
+// with nobody else, more than half has to be shared; and all of a site is all of it, whatever number of mirrors has it.
 func rarities(most int) []int64 {
 	all := make([]int64, most+1)
 	for domains := range all {
@@ -225,7 +245,10 @@ func rarities(most int) []int64 {
 type Totalling struct{ Limits Limits }
 
 func (Totalling) Delivery() work.Delivery {
-	return work.Delivery{Needed: []runfile.Kind{records.SiteCounts}, Extra: []runfile.Kind{records.SiteSums, records.PageClasses, records.Redirects}}
+	return work.Delivery{
+		Needed: []runfile.Kind{records.SiteCounts},
+		Extra:  []runfile.Kind{records.SiteSums, records.PageClasses, records.Redirects},
+	}
 }
 
 func (l Totalling) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
@@ -315,7 +338,9 @@ func (s *SiteRows) Task(_ context.Context, t work.Task, w *work.TaskContext) err
 	if err != nil {
 		return err
 	}
-	sites := slices.SortedFunc(records.All[records.Site](packed), func(a, b records.Site) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Site, b.Site)) })
+	sites := slices.SortedFunc(records.All[records.Site](packed), func(a, b records.Site) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Site, b.Site))
+	})
 	if packed, err = w.Read(0, records.Grouped); err != nil {
 		return err
 	}
@@ -329,8 +354,12 @@ func (s *SiteRows) Task(_ context.Context, t work.Task, w *work.TaskContext) err
 	return writeRows(&s.Results, s.Name(output.Sites, t.Number, t.Shards), w, func(row func(output.Site) error) error {
 		for _, one := range sites {
 			of := output.Site{
-				Site: one.Name, Pages: one.Pages, Duplicates: one.Repeats, First: dateText(one.First),
-				Rank: s.lists.rank(one.Name), Protected: s.lists.isProtected(one.Name),
+				Site:       one.Name,
+				Pages:      one.Pages,
+				Duplicates: one.Repeats,
+				First:      dateText(one.First),
+				Rank:       s.lists.rank(one.Name),
+				Protected:  s.lists.isProtected(one.Name),
 			}
 			if of.Protected {
 				found.Protected++

@@ -22,11 +22,12 @@ const (
 	samePathReason   = "same_paths"  // most copies are at the paths of the originals
 	sameMarkupReason = "same_markup" // the copies have much the same tags and fields
 	pageReason       = "page"        // a page passes for a page of the protected site
-	commonReason     = "common_page" // the copied pages that ask for a password seem to belong to a program that many use
-	laterReason      = "seen_later"  // the copy was first seen after the protected site
-	leastLookalike   = 0.8           // the least score of a host that looks like another one
-	leastSamePath    = 0.5           // the least share of copies at the paths of the originals that is a reason
-	leastMarkup      = 0.8           // the least mean similarity of markup that is a reason
+	// the copied pages that ask for a password seem to belong to a program that many use
+	commonReason   = "common_page"
+	laterReason    = "seen_later" // the copy was first seen after the protected site
+	leastLookalike = 0.8          // the least score of a host that looks like another one
+	leastSamePath  = 0.5          // the least share of copies at the paths of the originals that is a reason
+	leastMarkup    = 0.8          // the least mean similarity of markup that is a reason
 )
 
 // suspicion is a site that has copies of pages of a protected one.
@@ -39,13 +40,13 @@ type suspicion struct {
 	campaign         uint64 // the id of the campaign whose row stands for it, 0 for none
 }
 
-// suspect returns what speaks against one of the two sites, if the other one is protected. There is no suspicion if both
-// are protected or have one registered domain, or if the user allows it.
+// suspect returns what speaks against one of the two sites, if the other one is protected. There is no suspicion if
+// both are protected or have one registered domain, or if the user allows it.
 //
-// A site is suspect if the two are mirrors, or if one of the two has hardly anything but what they have in common, however few pages that
-// are. It is suspect as well if its host looks like the host of the protected one and it has a copy of one of its pages,
-// if most of it are copies that ask for a password, or if one of its pages passes for a page of the protected one. How many other
-// sites have these pages does not matter.
+// A site is suspect if the two are mirrors, or if one of the two has hardly anything but what they have in common,
+// however few pages that are. It is suspect as well if its host looks like the host of the protected one and it has a
+// copy of one of its pages, if most of it are copies that ask for a password, or if one of its pages passes for a page
+// of the protected one. How many other sites have these pages does not matter.
 func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
 	a, b := p.sides[0], p.sides[1]
 	isA, isB := of.isProtected(a.Of.Name), of.isProtected(b.Of.Name)
@@ -80,14 +81,25 @@ func (s *suspicion) id() uint64 {
 
 func (s *suspicion) row() output.Suspect {
 	row := output.Suspect{
-		ID:   alertText(s.id()),
-		Site: s.mirror.Of.Name, Protected: s.original.Of.Name, Severity: output.MediumSeverity,
-		Score: rounded(s.score), Pages: s.mirror.Of.Pages, Common: s.mirror.Pages,
-		Share: rounded(copied(s.mirror)), ProtectedShare: rounded(copied(s.original)),
-		Similarity: rounded(s.similarity()), SamePath: rounded(s.samePath()), Markup: rounded(s.markup()),
-		SameLanguage: rounded(s.sameLanguage()), LanguagePages: s.languagePages(),
-		Lookalike: rounded(s.likeness.Score), LookalikeReason: string(s.likeness.Reason), LoginPages: s.mirror.Logins,
-		FirstSeen: dateText(s.mirror.Of.First), ProtectedFirstSeen: dateText(s.original.Of.First),
+		ID:                 alertText(s.id()),
+		Site:               s.mirror.Of.Name,
+		Protected:          s.original.Of.Name,
+		Severity:           output.MediumSeverity,
+		Score:              rounded(s.score),
+		Pages:              s.mirror.Of.Pages,
+		Common:             s.mirror.Pages,
+		Share:              rounded(copied(s.mirror)),
+		ProtectedShare:     rounded(copied(s.original)),
+		Similarity:         rounded(s.similarity()),
+		SamePath:           rounded(s.samePath()),
+		Markup:             rounded(s.markup()),
+		SameLanguage:       rounded(s.sameLanguage()),
+		LanguagePages:      s.languagePages(),
+		Lookalike:          rounded(s.likeness.Score),
+		LookalikeReason:    string(s.likeness.Reason),
+		LoginPages:         s.mirror.Logins,
+		FirstSeen:          dateText(s.mirror.Of.First),
+		ProtectedFirstSeen: dateText(s.original.Of.First),
 	}
 	if s.byPage {
 		row.Page = s.mirror.Entrance
@@ -122,15 +134,16 @@ func (s *suspicion) row() output.Suspect {
 	return row
 }
 
-// A site with many pages of its own may have one that passes for a page of a protected site: somebody has broken into it. What
-// counts is a form for a password on a page that copies any page of the protected site, or nearly all of its first page, or of
-// a page of it that asks for a password. An article that is quoted is neither.
+// A site with many pages of its own may have one that passes for a page of a protected site: somebody has broken into
+// it. What counts is a form for a password on a page that copies any page of the protected site, or nearly all of its
+// first page, or of a page of it that asks for a password. An article that is quoted is neither.
 
 const (
-	// nearlyAll is the least similarity of a page that is nearly another one, and the least share of a site that is nearly all of it.
+	// nearlyAll is the least similarity of a page that is nearly another one, and the least share of a site that is
+	// nearly all of it.
 	nearlyAll = 0.8
-	// A site asks for a password on few pages if these are at most fewPages, or at most fewShare of all. A site that asks on
-	// more has the form in its template, where it says nothing about the page.
+	// A site asks for a password on few pages if these are at most fewPages, or at most fewShare of all. A site that
+	// asks on more has the form in its template, where it says nothing about the page.
 	fewPages, fewShare = 3, 0.1
 )
 
@@ -151,7 +164,8 @@ func addEntrance(link *records.Link, own *records.Holding, copies []match) {
 	link.Logins += int64(number(asks))
 	link.Starts += int64(number(isStart))
 	link.Forms += int64(number(isForm))
-	if address := string(own.Pages[0].Address); (asks || isStart || isForm) && (link.Entrance == "" || address < link.Entrance) {
+	if address := string(own.Pages[0].Address); (asks || isStart || isForm) &&
+		(link.Entrance == "" || address < link.Entrance) {
 		link.Entrance = address
 	}
 }
@@ -166,7 +180,8 @@ func asksOnFewPages(s *records.Site) bool {
 
 // hasEntrance reports whether a site has a page that passes for one of a protected site.
 func hasEntrance(mirror, original *records.Half) bool {
-	return mirror.Logins > 0 && asksOnFewPages(&mirror.Of) || mirror.Starts > 0 || mirror.Forms > 0 && asksOnFewPages(&original.Of)
+	return mirror.Logins > 0 && asksOnFewPages(&mirror.Of) || mirror.Starts > 0 ||
+		mirror.Forms > 0 && asksOnFewPages(&original.Of)
 }
 
 const (
@@ -175,8 +190,8 @@ const (
 	mostNamed     = 100
 )
 
-// campaign is many suspects that copy one page of a protected site, or that are of one registered domain. A row stands for all
-// of them. A host that looks like the protected one is never among them: its row stands for itself.
+// campaign is many suspects that copy one page of a protected site, or that are of one registered domain. A row stands
+// for all of them. A host that looks like the protected one is never among them: its row stands for itself.
 type campaign struct {
 	id   uint64
 	what string // the page that is copied, or the domain
@@ -184,8 +199,8 @@ type campaign struct {
 	members []*suspicion
 }
 
-// campaigns divides suspects, which are in the order of their names: first by the page that they copy, and what is left by
-// registered domain. Each member gets the id of its campaign.
+// campaigns divides suspects, which are in the order of their names: first by the page that they copy, and what is left
+// by registered domain. Each member gets the id of its campaign.
 func campaigns(suspects []suspicion) []campaign {
 	var all []campaign
 	for _, whatOf := range []func(*suspicion) string{copiedPage, domainOf} {
@@ -229,7 +244,8 @@ func copiedPage(s *suspicion) string {
 // domainOf returns the registered domain of a suspect, or its address of the internet protocol.
 func domainOf(s *suspicion) string { return site.Registered(site.HostOf(s.mirror.Of.Name)) }
 
-// alertID returns the id of an alert, which is the same in all runs: of a suspect by its name, of a campaign by what it is about.
+// alertID returns the id of an alert, which is the same in all runs: of a suspect by its name, of a campaign by what it
+// is about.
 func alertID(protected, name string) uint64 { return xxh3.HashString(protected + "\x00" + name) }
 
 // alertText writes an id as rows have it.
@@ -250,7 +266,9 @@ func (c *campaign) row() output.Suspect {
 			continue
 		}
 		one := s.row()
-		row.Pages, row.Common, row.LoginPages = row.Pages+one.Pages, row.Common+one.Common, row.LoginPages+one.LoginPages
+		row.Pages = row.Pages + one.Pages
+		row.Common = row.Common + one.Common
+		row.LoginPages = row.LoginPages + one.LoginPages
 		row.Score = max(row.Score, one.Score)
 		if one.Severity == output.HighSeverity {
 			row.Severity = output.HighSeverity

@@ -14,7 +14,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Watch tells what a run could look for: which protected sites it could compare, and which sites of known alerts it has seen.
+// Watch tells what a run could look for: which protected sites it could compare, and which sites of known alerts it has
+// seen.
 type Watch struct {
 	// Originals are what the next run is to know of the protected sites, by name.
 	Originals []state.Original
@@ -40,13 +41,16 @@ type LastRun struct {
 // ChangedSite is a protected site that could not be compared.
 type ChangedSite struct {
 	Last, Now state.Original
-	// Copied is the number of pages that suspects which are not there any more have copied, and Lacking how many of these the site lacks.
+	// Copied is the number of pages that suspects which are not there any more have copied, and Lacking how many of
+	// these the site lacks.
 	Copied, Lacking int
 }
 
-// NewWatch reads the sites of a run from the run files of its stage mirror. Protected is the list of protected sites as the user wrote
-// it, and now are the alerts of the run.
-func NewWatch(ctx context.Context, runs []work.Path, protected string, now []state.Alert, last LastRun) (*Watch, error) {
+// NewWatch reads the sites of a run from the run files of its stage mirror. Protected is the list of protected sites as
+// the user wrote it, and now are the alerts of the run.
+func NewWatch(ctx context.Context, runs []work.Path, protected string, now []state.Alert,
+	last LastRun,
+) (*Watch, error) {
 	names, err := readProtected(protected)
 	if err != nil {
 		return nil, fmt.Errorf("list of protected sites: %w", err)
@@ -87,8 +91,8 @@ func NewWatch(ctx context.Context, runs []work.Path, protected string, now []sta
 	return w, w.lookFor(ctx, missing(last.Known, now), &last)
 }
 
-// isComparable reports whether a protected site has at least half of its pages left. If they differed from each other, they have to
-// differ still: an error page at all addresses is like itself.
+// isComparable reports whether a protected site has at least half of its pages left. If they differed from each other,
+// they have to differ still: an error page at all addresses is like itself.
 func isComparable(last, now state.Original) bool {
 	differed := 2*last.Unlike >= last.Pages
 	return 2*now.Pages >= last.Pages && (!differed || 2*now.Unlike >= last.Unlike)
@@ -103,8 +107,8 @@ func namesOf(a state.Alert) []string {
 	return names
 }
 
-// IsUnseen reports whether the run could not look for a known alert: no page of its site was there, or most of the pages that it had
-// copied are not on the protected site any more.
+// IsUnseen reports whether the run could not look for a known alert: no page of its site was there, or most of the
+// pages that it had copied are not on the protected site any more.
 func (w *Watch) IsUnseen(a state.Alert) bool {
 	return w.lost[a.ID] || !w.isSeen(&a)
 }
@@ -116,8 +120,14 @@ func (w *Watch) isSeen(a *state.Alert) bool {
 func (w *Watch) Changes() (changes []output.Change) {
 	for _, c := range w.Changed {
 		changes = append(changes, output.Change{
-			Of: output.Protected, Change: output.Changed, Lineage: alertText(alertID(c.Last.Site, "")), Name: c.Last.Site,
-			Size: c.Now.Pages, Before: c.Last.Pages, Added: max(c.Now.Pages-c.Last.Pages, 0), Removed: max(c.Last.Pages-c.Now.Pages, 0),
+			Of:      output.Protected,
+			Change:  output.Changed,
+			Lineage: alertText(alertID(c.Last.Site, "")),
+			Name:    c.Last.Site,
+			Size:    c.Now.Pages,
+			Before:  c.Last.Pages,
+			Added:   max(c.Now.Pages-c.Last.Pages, 0),
+			Removed: max(c.Last.Pages-c.Now.Pages, 0),
 		})
 	}
 	return changes
@@ -125,12 +135,19 @@ func (w *Watch) Changes() (changes []output.Change) {
 
 func (c ChangedSite) String() string {
 	if c.Lacking > 0 {
-		return fmt.Sprintf("the protected site %s lacks %d of %d pages that suspects have copied: it is unknown whether they still do until the pages are back, so the suspects stay", c.Last.Site, c.Lacking, c.Copied)
+		return fmt.Sprintf(
+			"the protected site %s lacks %d of %d pages that suspects have copied: "+
+				"it is unknown whether they still do until the pages are back, so the suspects stay", c.Last.Site,
+			c.Lacking, c.Copied)
 	}
 	if 2*c.Now.Pages < c.Last.Pages {
-		return fmt.Sprintf("the protected site %s has %d of the %d pages that it had: it is unknown who copies it until they are back, so its suspects stay", c.Last.Site, c.Now.Pages, c.Last.Pages)
+		return fmt.Sprintf(
+			"the protected site %s has %d of the %d pages that it had: it is unknown who copies it until they are "+
+				"back, so its suspects stay", c.Last.Site, c.Now.Pages, c.Last.Pages)
 	}
-	return fmt.Sprintf("the protected site %s has %d pages that are unlike its other pages, and had %d, as if they all showed an error: it is unknown who copies it until they are back, so its suspects stay",
+	return fmt.Sprintf(
+		"the protected site %s has %d pages that are unlike its other pages, and had %d, "+
+			"as if they all showed an error: it is unknown who copies it until they are back, so its suspects stay",
 		c.Last.Site, c.Now.Unlike, c.Last.Unlike)
 }
 
@@ -159,8 +176,9 @@ func eachOf[T any](ctx context.Context, runs []work.Path, kind runfile.Kind, vis
 	return ctx.Err()
 }
 
-// A suspect that is not there any more has gone only if its site has changed. If the protected site has, nothing can be told. So each
-// alert has traces of the pages that were copied, and the next run looks for these pages on the protected sites.
+// A suspect that is not there any more has gone only if its site has changed. If the protected site has, nothing can be
+// told. So each alert has traces of the pages that were copied, and the next run looks for these pages on the protected
+// sites.
 
 func missing(known, now []state.Alert) (all []state.Alert) {
 	has := map[uint64]bool{}
@@ -175,8 +193,8 @@ func missing(known, now []state.Alert) (all []state.Alert) {
 	return all
 }
 
-// lookFor looks for the pages that missing alerts had copied. If fewer than half of them are there, the alert is lost, and its protected
-// site has changed.
+// lookFor looks for the pages that missing alerts had copied. If fewer than half of them are there, the alert is lost,
+// and its protected site has changed.
 func (w *Watch) lookFor(ctx context.Context, alerts []state.Alert, last *LastRun) error {
 	alerts = slices.DeleteFunc(alerts, func(a state.Alert) bool { return !w.isSeen(&a) })
 	if len(alerts) == 0 || len(last.Originals) == 0 {
@@ -223,10 +241,14 @@ func (w *Watch) protectedBy(a *state.Alert) (name string, is bool) {
 func (w *Watch) tellLacking(pages map[string]map[state.Trace]bool, originals []state.Original) {
 	for _, last := range originals {
 		copied := pages[last.Site]
-		if len(copied) == 0 || slices.ContainsFunc(w.Changed, func(c ChangedSite) bool { return c.Last.Site == last.Site }) {
+		if len(copied) == 0 || slices.ContainsFunc(w.Changed, func(c ChangedSite) bool {
+			return c.Last.Site == last.Site
+		}) {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(w.Originals, last.Site, func(o state.Original, name string) int { return cmp.Compare(o.Site, name) })
+		at, _ := slices.BinarySearchFunc(w.Originals, last.Site, func(o state.Original, name string) int {
+			return cmp.Compare(o.Site, name)
+		})
 		changed := ChangedSite{Last: last, Now: w.Originals[at], Copied: len(copied)}
 		for _, is := range copied {
 			if !is {
@@ -251,7 +273,9 @@ func bands(t *records.Trace) func(yield func(band) bool) {
 
 // findPages looks for the pages that alerts had copied, in run files with the traces of the pages of protected sites.
 // It returns whether each is there, much as it was.
-func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert, least float64) (map[state.Trace]bool, error) {
+func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert,
+	least float64,
+) (map[state.Trace]bool, error) {
 	there, wanted := map[state.Trace]bool{}, map[band][]records.Trace{}
 	for i := range alerts {
 		for _, copied := range alerts[i].Copied {

@@ -10,7 +10,8 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// TestAnnotations: what is written of the documents of a split, in any order and by several tasks, is found by document.
+// TestAnnotations: what is written of the documents of a split, in any order and by several tasks, is found by
+// document.
 func TestAnnotations(t *testing.T) {
 	const n = 1000
 	annotation := func(i int) records.Annotation {

@@ -21,8 +21,8 @@ type Score struct {
 	// Shared and Total count shingles; their quotient is the similarity. For an estimate they count the smallest hashes
 	// of the union instead. Total has marks.
 	Shared, Total uint32
-	// WholeShared and WholeTotal count the common shingles, too, where these do not count for the similarity. Both are 0
-	// where all shingles count.
+	// WholeShared and WholeTotal count the common shingles, too, where these do not count for the similarity. Both are
+	// 0 where all shingles count.
 	WholeShared, WholeTotal uint32
 }
 
@@ -110,7 +110,8 @@ func PutEdge[N graphs.Node | Number](b []byte, e Edge[N]) {
 func GetEdge[N graphs.Node | Number](b []byte) Edge[N] {
 	shared := binary.LittleEndian.Uint32(b[8:])
 	e := Edge[N]{
-		A: N(binary.LittleEndian.Uint32(b)), B: N(binary.LittleEndian.Uint32(b[4:])),
+		A:     N(binary.LittleEndian.Uint32(b)),
+		B:     N(binary.LittleEndian.Uint32(b[4:])),
 		Score: Score{Shared: shared &^ wholeMark, Total: binary.LittleEndian.Uint32(b[12:])},
 	}
 	if shared&wholeMark != 0 {
@@ -125,8 +126,8 @@ func NextEdge[N graphs.Node | Number](b []byte) (e Edge[N], rest []byte) {
 }
 
 const (
-	// heldBytes is how many bytes of packed records of a kind a shard holds so that they are read once. More are read each
-	// time.
+	// heldBytes is how many bytes of packed records of a kind a shard holds so that they are read once. More are read
+	// each time.
 	heldBytes = 16 << 20
 	// bucketBits is the binary logarithm of the number of documents whose edges are sorted at a time.
 	bucketBits = 12
@@ -265,7 +266,8 @@ func eachPacked(
 	}, nil
 }
 
-// compactEdges drops repeats of sorted edges. Repeats differ only in the mark of a hot group, which stays if one has it.
+// compactEdges drops repeats of sorted edges. Repeats differ only in the mark of a hot group, which stays if one has
+// it.
 func compactEdges(edges *paged.List[int, Edge[Number]]) {
 	n := 0
 	var last Edge[Number]
@@ -310,8 +312,11 @@ func PutSpan[N graphs.Node | Number](b []byte, s Span[N]) {
 func GetSpan[N graphs.Node | Number](b []byte) Span[N] {
 	field := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
 	return Span[N]{
-		A: N(field(0)), B: N(field(1)), More: field(7), Rarity: field(8),
-		Span: sketch.Span{StartA: field(2), EndA: field(3), StartB: field(4), EndB: field(5), Words: field(6)},
+		A:      N(field(0)),
+		B:      N(field(1)),
+		More:   field(7),
+		Rarity: field(8),
+		Span:   sketch.Span{StartA: field(2), EndA: field(3), StartB: field(4), EndB: field(5), Words: field(6)},
 	}
 }
 

@@ -166,8 +166,8 @@ type HotGroupMember struct {
 	Size  uint32
 }
 
-// oversizedSize is the size of a document of an oversized group. To it come 4 for each word of Previous in use, RefSize if hasSecond
-// is set, and sideSize in an oversized group with sides.
+// oversizedSize is the size of a document of an oversized group. To it come 4 for each word of Previous in use, RefSize
+// if hasSecond is set, and sideSize in an oversized group with sides.
 const oversizedSize = 16
 
 // hasSecond, a bit of the position, says that the class has a second document.
@@ -196,7 +196,8 @@ func putOversized(b []byte, r *candidates.Record) {
 	}
 }
 
-// getOversized reads a document of an oversized group with that key, which may have sides, and returns the bytes after it.
+// getOversized reads a document of an oversized group with that key, which may have sides, and returns the bytes after
+// it.
 func getOversized(b []byte, r *candidates.Record, hasSides bool) []byte {
 	ref := GetRef(b)
 	*r = candidates.Record{Key: r.Key, Ref: ref, Second: ref, Size: binary.LittleEndian.Uint32(b[8:])}
@@ -220,8 +221,8 @@ func getOversized(b []byte, r *candidates.Record, hasSides bool) []byte {
 	return b
 }
 
-// oversizedHeader is the size of the head of an oversized group: its key, and its numbers of pairs and documents. The documents
-// follow.
+// oversizedHeader is the size of the head of an oversized group: its key, and its numbers of pairs and documents. The
+// documents follow.
 const oversizedHeader = 20
 
 // hasSides, a bit of the number of documents of an oversized group, says that they have sides.

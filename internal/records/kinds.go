@@ -67,7 +67,8 @@ const (
 	TextMarks runfile.Kind = 58 // ids of some of these documents, shard 0
 	TextRange runfile.Kind = 59 // the first ids of all ranges but the first, by task
 
-	WholeDocuments   runfile.Kind = 60 // documents of a sketch block whose common shingles are still in its sets, by split
+	// documents of a sketch block whose common shingles are still in its sets, by split
+	WholeDocuments   runfile.Kind = 60
 	WholeSets        runfile.Kind = 61 // sets of the same block, by split
 	FrequentShingles runfile.Kind = 63 // shingles that very many documents have, shard 0
 	CommonParts      runfile.Kind = 64 // the common shingles of the documents of a sketch block, by split
@@ -93,10 +94,11 @@ const (
 	KeptPairs   runfile.Kind = 84 // pairs that have passages in common, with these, shard 0
 	SharedIDs   runfile.Kind = 86 // hashes of ids that several documents have, shard 0
 
-	Occurrences    runfile.Kind = 87 // nodes of parts, by range of documents
-	Trees          runfile.Kind = 88 // the same, by range of the first documents of their trees
-	Links          runfile.Kind = 89 // forests of first documents of trees, by range of documents
-	Renamed        runfile.Kind = 90 // such documents with the first ones of their components, by range
-	RangeShards    runfile.Kind = 91 // the range and the number there of each node of a part of the similarity graph
-	AuditedMembers runfile.Kind = 92 // documents that the audit asks for, with the first ones of their components, shard 0
+	Occurrences runfile.Kind = 87 // nodes of parts, by range of documents
+	Trees       runfile.Kind = 88 // the same, by range of the first documents of their trees
+	Links       runfile.Kind = 89 // forests of first documents of trees, by range of documents
+	Renamed     runfile.Kind = 90 // such documents with the first ones of their components, by range
+	RangeShards runfile.Kind = 91 // the range and the number there of each node of a part of the similarity graph
+	// documents that the audit asks for, with the first ones of their components, shard 0
+	AuditedMembers runfile.Kind = 92
 )

@@ -52,7 +52,9 @@ func FuzzLayouts(f *testing.F) {
 		}
 		check("ref", RefSize, func(b []byte) { PutRef(b, GetRef(from)) })
 		check("position", PositionSize, func(b []byte) { GetPosition(from).Put(b) })
-		check("position of a node", NodePositionSize, func(b []byte) { PutNodePosition(b, GetNode(from), GetNodePosition(from)) })
+		check("position of a node", NodePositionSize, func(b []byte) {
+			PutNodePosition(b, GetNode(from), GetNodePosition(from))
+		})
 		check("location", LocationSize, func(b []byte) { PutLocation(b, GetNode(from), GetLocation(from)) })
 		check("span", SpanSize, func(b []byte) { PutSpan(b, GetSpan[graphs.Node](from)) })
 		check("pair of nodes", NodePairSize, func(b []byte) {
@@ -213,7 +215,15 @@ func TestOversizedGroups(t *testing.T) {
 		key := candidates.KeyOf(random.Uint64(), known)
 		for i := range 1 + random.IntN(30) {
 			ref := docref.Ref(random.Uint64())
-			r := candidates.Record{Key: key, Ref: ref, Second: ref, Size: random.Uint32(), Position: random.Uint32N(hasBitmap), First: i%3 == 0, HasBitmap: candidates.KnownOf(key) <= 2 && i%2 == 0}
+			r := candidates.Record{
+				Key:       key,
+				Ref:       ref,
+				Second:    ref,
+				Size:      random.Uint32(),
+				Position:  random.Uint32N(hasBitmap),
+				First:     i%3 == 0,
+				HasBitmap: candidates.KnownOf(key) <= 2 && i%2 == 0,
+			}
 			if i%2 == 0 {
 				r.Second = docref.Ref(random.Uint64())
 			}
@@ -239,7 +249,8 @@ func TestOversizedGroups(t *testing.T) {
 	reader := OversizedReader{Packed: packed[shard]}
 	for _, c := range oversizedGroups {
 		if !reader.Next() || reader.Pairs != c.pairs || reader.Documents != len(c.group) {
-			t.Fatalf("an oversized group of %d documents and %d pairs, want %d and %d", reader.Documents, reader.Pairs, len(c.group), c.pairs)
+			t.Fatalf("an oversized group of %d documents and %d pairs, want %d and %d", reader.Documents, reader.Pairs,
+				len(c.group), c.pairs)
 		}
 		for i, want := range c.group {
 			got := candidates.Record{Mark: 9, Digest: digest.Digest{9}} // what is left of another record
@@ -259,7 +270,12 @@ func TestWanted(t *testing.T) {
 	var want []Want
 	for ref := range docref.Ref(40) {
 		for place := range graphs.Place(3) {
-			want = append(want, Want{Ref: ref<<50 | 1, Place: place<<20 | graphs.Place(random.IntN(1000)), Second: docref.Ref(random.Uint64()), HotGroup: HotGroupNumber(random.Uint32())})
+			want = append(want, Want{
+				Ref:      ref<<50 | 1,
+				Place:    place<<20 | graphs.Place(random.IntN(1000)),
+				Second:   docref.Ref(random.Uint64()),
+				HotGroup: HotGroupNumber(random.Uint32()),
+			})
 		}
 	}
 	const split = 7
@@ -281,12 +297,19 @@ func TestAuditDocuments(t *testing.T) {
 	sets := [][]uint64{{1, 2, 1<<48 - 1}, {}, {1 << 47}}
 	var packed []byte
 	for i, set := range sets {
-		packed = AppendAuditDocument(packed, AuditDocument{Ref: docref.Ref(1<<63 | uint64(i)), Hash: 1<<60 | uint64(i), Digest: 1<<62 | uint64(i), Scope: 1<<61 | uint64(i)}, set)
+		packed = AppendAuditDocument(packed, AuditDocument{
+			Ref:    docref.Ref(1<<63 | uint64(i)),
+			Hash:   1<<60 | uint64(i),
+			Digest: 1<<62 | uint64(i),
+			Scope:  1<<61 | uint64(i),
+		}, set)
 	}
 	for i, set := range sets {
 		var d AuditDocument
 		d, packed = Next[AuditDocument](packed)
-		if got := sketchblock.AppendSet([]uint64{}, d.Set); d.Ref != docref.Ref(1<<63|uint64(i)) || d.Hash != 1<<60|uint64(i) || d.Digest != 1<<62|uint64(i) || d.Scope != 1<<61|uint64(i) || !slices.Equal(got, set) {
+		if got := sketchblock.AppendSet([]uint64{}, d.Set); d.Ref != docref.Ref(1<<63|uint64(i)) ||
+			d.Hash != 1<<60|uint64(i) || d.Digest != 1<<62|uint64(i) || d.Scope != 1<<61|uint64(i) ||
+			!slices.Equal(got, set) {
 			t.Errorf("document %d: %+v", i, d)
 		}
 	}
@@ -301,11 +324,16 @@ func TestClasses(t *testing.T) {
 	var classes []audit.Class
 	for range 20 {
 		c := audit.Class{
-			Digest: random.Uint64(), First: docref.Ref(random.Uint64()), Last: docref.Ref(random.Uint64()), Reference: docref.Ref(random.Uint64()),
-			Inputs: random.Int64(), References: random.Int64(),
+			Digest:     random.Uint64(),
+			First:      docref.Ref(random.Uint64()),
+			Last:       docref.Ref(random.Uint64()),
+			Reference:  docref.Ref(random.Uint64()),
+			Inputs:     random.Int64(),
+			References: random.Int64(),
 		}
 		for range random.IntN(5) {
-			c.Partners = append(c.Partners, audit.NewPartner(audit.SampledClass(random.Uint32N(1<<31)), random.IntN(2) == 0))
+			c.Partners = append(c.Partners,
+				audit.NewPartner(audit.SampledClass(random.Uint32N(1<<31)), random.IntN(2) == 0))
 		}
 		classes = append(classes, c)
 	}
@@ -335,7 +363,12 @@ func TestPartsOfHotGroups(t *testing.T) {
 	packed := sections(t, HotGroupMembers, func(w *runfile.Writer) error {
 		for range 100 {
 			part := random.IntN(2)
-			m := HotGroupMember{Ref: docref.Ref(random.Uint64()), Second: docref.Ref(random.Uint64()), Other: docref.Ref(random.Uint64()), Size: random.Uint32()}
+			m := HotGroupMember{
+				Ref:    docref.Ref(random.Uint64()),
+				Second: docref.Ref(random.Uint64()),
+				Other:  docref.Ref(random.Uint64()),
+				Size:   random.Uint32(),
+			}
 			members[part] = append(members[part], m)
 			if err := Write(w, HotGroupMembers, part, &m); err != nil {
 				return err
@@ -361,7 +394,8 @@ func TestPartsOfHotGroups(t *testing.T) {
 		}
 		return nil
 	})
-	used := graphs.Part{Refs: make([]docref.Ref, 3, 1000), Weights: []uint32{7}, Parents: []graphs.Node{8}} // memory of another part
+	// memory of another part
+	used := graphs.Part{Refs: make([]docref.Ref, 3, 1000), Weights: []uint32{7}, Parents: []graphs.Node{8}}
 	part := DecodePart(used, packed[5])
 	for i, n := range nodes {
 		if got := (Node{part.Refs[i], part.Weights[i], part.Parents[i]}); got != n {

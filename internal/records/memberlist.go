@@ -32,8 +32,8 @@ type Member struct {
 }
 
 // MemberList has the documents of an output shard, by number. One cluster may have nearly all documents of a corpus. So
-// a document takes 24 bytes, and 8 more each for priorities and for sides where documents have some. What is more than a
-// store holds is in files, and so does what rows say of documents if it is long.
+// a document takes 24 bytes, and 8 more each for priorities and for sides where documents have some. What is more than
+// a store holds is in files, and so does what rows say of documents if it is long.
 type MemberList struct {
 	store      *paged.Store
 	list       *paged.List[Number, member]
@@ -108,10 +108,14 @@ func readMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.St
 func (m *MemberList) read(b []byte) {
 	flags, behind := binary.LittleEndian.Uint32(b[28:]), MemberHeader+int(binary.LittleEndian.Uint32(b[32:]))
 	of := Member{
-		First: Number(binary.LittleEndian.Uint32(b[4:])) - m.lowest, Ref: GetRef(b[8:]),
-		Priority: preference.Priority(binary.LittleEndian.Uint64(b[16:])),
-		Size:     binary.LittleEndian.Uint32(b[24:]), Source: sources.Number(flags >> sourceShift),
-		Repeated: flags&repeatedFlag != 0, Unchecked: flags&uncheckedFlag != 0, PartlyListed: flags&PartlyListedFlag != 0,
+		First:        Number(binary.LittleEndian.Uint32(b[4:])) - m.lowest,
+		Ref:          GetRef(b[8:]),
+		Priority:     preference.Priority(binary.LittleEndian.Uint64(b[16:])),
+		Size:         binary.LittleEndian.Uint32(b[24:]),
+		Source:       sources.Number(flags >> sourceShift),
+		Repeated:     flags&repeatedFlag != 0,
+		Unchecked:    flags&uncheckedFlag != 0,
+		PartlyListed: flags&PartlyListedFlag != 0,
 	}
 	id := b[MemberHeader:behind]
 	if flags&capturedFlag != 0 {

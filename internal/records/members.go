@@ -126,8 +126,8 @@ func WriteMember(
 	return nil
 }
 
-// Capture is what is known of a web page in addition to its text: from where and when a web archive has fetched it, and its
-// title without numbers. Each may be empty.
+// Capture is what is known of a web page in addition to its text: from where and when a web archive has fetched it, and
+// its title without numbers. Each may be empty.
 type Capture struct{ URL, Date, Title string }
 
 const (

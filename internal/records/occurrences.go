@@ -33,7 +33,9 @@ func WriteOccurrence(run *runfile.Writer, kind runfile.Kind, shard int, o Occurr
 
 func GetOccurrence(b []byte) Occurrence {
 	return Occurrence{
-		First: GetRef(b), Ref: GetRef(b[RefSize:]), Weight: binary.LittleEndian.Uint32(b[2*RefSize:]),
+		First:  GetRef(b),
+		Ref:    GetRef(b[RefSize:]),
+		Weight: binary.LittleEndian.Uint32(b[2*RefSize:]),
 		Origin: graphs.Origin{
 			Part: binary.LittleEndian.Uint32(b[2*RefSize+4:]),
 			Node: graphs.Node(binary.LittleEndian.Uint32(b[2*RefSize+8:])),

@@ -15,11 +15,11 @@ type Page struct {
 	Site, Path uint64
 	// Original is the hash of the name of another site, to which the page says that it belongs; 0 if it does not.
 	Original uint64
-	// Login says that the page asks for a password, and Start that it is the first page of its site. Named says, of such
-	// pages, that their text has the name of the site.
+	// Login says that the page asks for a password, and Start that it is the first page of its site. Named says, of
+	// such pages, that their text has the name of the site.
 	Login, Start, Named bool
-	// Language is the code of its language in ISO 639, in small letters, with a zero byte behind two letters; zero if it
-	// is not known.
+	// Language is the code of its language in ISO 639, in small letters, with a zero byte behind two letters; zero if
+	// it is not known.
 	Language [3]byte
 	// Markup is a sketch of the markup, nil for none: [MarkupSize] bytes.
 	Markup []byte

@@ -125,11 +125,15 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 		set, common = set[:sketchblock.HashSize*size], set[sketchblock.HashSize*size:]
 	}
 	return PlacedSet{
-		Side: side,
-		Ref:  GetRef(packed), Size: size, Second: GetRef(packed[16:]),
+		Side:     side,
+		Ref:      GetRef(packed),
+		Size:     size,
+		Second:   GetRef(packed[16:]),
 		Priority: preference.Priority(binary.LittleEndian.Uint64(packed[24:])),
 		Scope:    binary.LittleEndian.Uint64(packed[32:]),
-		HotGroup: HotGroupNumber(binary.LittleEndian.Uint32(packed[40:])), Set: set, Common: common,
+		HotGroup: HotGroupNumber(binary.LittleEndian.Uint32(packed[40:])),
+		Set:      set,
+		Common:   common,
 	}, packed[end:]
 }
 
@@ -148,7 +152,8 @@ func GetPair(record []byte) (a, b docref.Ref) { return GetRef(record), GetRef(re
 
 func WritePart(run *runfile.Writer, kind runfile.Kind, shard int, part graphs.Part) error {
 	for i, ref := range part.Refs {
-		if err := WriteNode(run, kind, shard, Node{Ref: ref, Weight: part.Weights[i], Parent: part.Parents[i]}); err != nil {
+		if err := WriteNode(run, kind, shard, Node{Ref: ref, Weight: part.Weights[i], Parent: part.Parents[i]}); err !=
+			nil {
 			return err
 		}
 	}

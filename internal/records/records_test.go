@@ -25,7 +25,13 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%s %+v, want %+v", name, got, want)
 		}
 	}
-	key := candidates.Record{Key: 1<<63 | 2, Ref: 1<<62 | 2, Digest: digest.Digest{1<<61 | 3, 1<<60 | 7}, Size: 1<<31 | 4, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}}
+	key := candidates.Record{
+		Key:      1<<63 | 2,
+		Ref:      1<<62 | 2,
+		Digest:   digest.Digest{1<<61 | 3, 1<<60 | 7},
+		Size:     1<<31 | 4,
+		Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6},
+	}
 	for _, hasBitmap := range []bool{false, true} {
 		if key.HasBitmap = hasBitmap; hasBitmap {
 			key.Position, key.Side, key.Previous[5] = 1<<28|1, 1<<63|9, 1<<31|7
@@ -38,11 +44,15 @@ func TestRecords(t *testing.T) {
 			return got
 		}, key)
 	}
-	check("plain key", KeySize+2*4, func(b []byte) { PutKey(b, candidates.Record{Key: 2}) }, func(b []byte) any { return len(AfterKey(b)) }, 0)
+	check("plain key", KeySize+2*4, func(b []byte) { PutKey(b, candidates.Record{Key: 2}) }, func(b []byte) any {
+		return len(AfterKey(b))
+	}, 0)
 	ref := docref.Ref(1<<63 | 7)
 	for _, isKeyed := range []bool{false, true} {
 		known := KnownDocument{digest.Digest{1<<61 | 3, 1<<60 | 7}, 1<<63 | 1, 1<<63 | 2, ref, 1<<31 | 4, isKeyed}
-		check("known", KnownSize, func(b []byte) { putKnown(b, &known) }, func(b []byte) any { return GetKnown(b) }, known)
+		check("known", KnownSize, func(b []byte) { putKnown(b, &known) }, func(b []byte) any {
+			return GetKnown(b)
+		}, known)
 		check("known, packed", KnownSize, func(b []byte) { putKnown(b, &known) }, func(b []byte) any {
 			got, _ := Next[KnownDocument](b)
 			return got
@@ -51,13 +61,40 @@ func TestRecords(t *testing.T) {
 	check("ref", RefSize, func(b []byte) { PutRef(b, ref) }, func(b []byte) any { return GetRef(b) }, ref)
 	location := NodeLocation{graphs.Location{First: 1<<31 | 1, Blocks: 1<<15 | 2, Block: 1<<14 | 3}, 1<<31 | 4}
 	const node = graphs.Node(1<<31 | 9)
-	check("location", LocationSize, func(b []byte) { PutLocation(b, node, location) }, func(b []byte) any { return GetLocation(b) }, location)
-	check("node of a location", LocationSize, func(b []byte) { PutLocation(b, node, location) }, func(b []byte) any { return GetNode(b) }, node)
+	check("location", LocationSize, func(b []byte) { PutLocation(b, node, location) }, func(b []byte) any {
+		return GetLocation(b)
+	}, location)
+	check("node of a location", LocationSize, func(b []byte) { PutLocation(b, node, location) }, func(b []byte) any {
+		return GetNode(b)
+	}, node)
 	for _, oversized := range []candidates.Record{
-		{Key: 1<<63 | 2, Ref: 1<<62 | 2, Second: 1<<62 | 2, Size: 1<<31 | 4, Position: 1<<28 | 1, First: true, Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6}},
-		{Key: 1<<63 | 2, Ref: 1, Second: 2, Size: 3, Position: 1<<28 | 1, HasBitmap: true, Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6}},
+		{
+			Key:      1<<63 | 2,
+			Ref:      1<<62 | 2,
+			Second:   1<<62 | 2,
+			Size:     1<<31 | 4,
+			Position: 1<<28 | 1,
+			First:    true,
+			Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6},
+		},
+		{
+			Key:       1<<63 | 2,
+			Ref:       1,
+			Second:    2,
+			Size:      3,
+			Position:  1<<28 | 1,
+			HasBitmap: true,
+			Previous:  [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6},
+		},
 		{Key: 1<<63 | 6, Ref: 3, Second: 3, Side: 1<<63 | 9, Size: 5},
-		{Key: 1<<63 | 6, Ref: 3, Second: 1<<61 | 3, Size: 5, Position: 7, Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6}},
+		{
+			Key:      1<<63 | 6,
+			Ref:      3,
+			Second:   1<<61 | 3,
+			Size:     5,
+			Position: 7,
+			Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6},
+		},
 	} {
 		size := oversizedSize + 4*oversized.Words()
 		if oversized.Second != oversized.Ref {
@@ -66,26 +103,35 @@ func TestRecords(t *testing.T) {
 		if oversized.Side != 0 {
 			size += sideSize
 		}
-		check("document of an oversized group", size, func(b []byte) { putOversized(b, &oversized) }, func(b []byte) any {
-			got := candidates.Record{Key: oversized.Key}
-			if rest := getOversized(b, &got, oversized.Side != 0); len(rest) > 0 {
-				t.Errorf("%d bytes are left of a document of an oversized group", len(rest))
-			}
-			return got
-		}, oversized)
+		check("document of an oversized group", size, func(b []byte) { putOversized(b, &oversized) },
+			func(b []byte) any {
+				got := candidates.Record{Key: oversized.Key}
+				if rest := getOversized(b, &got, oversized.Side != 0); len(rest) > 0 {
+					t.Errorf("%d bytes are left of a document of an oversized group", len(rest))
+				}
+				return got
+			}, oversized)
 	}
 	for _, estimate := range []bool{false, true} {
 		score := NewScore(1<<30|3, 1<<30|4, estimate)
 		score.WholeShared, score.WholeTotal = 1<<29|5, 1<<31|6
 		e := Edge[graphs.Node]{A: 1<<31 | 1, B: 1<<30 | 2, Score: score}
-		check("edge", EdgeSize+8, func(b []byte) { PutEdge(b, e) }, func(b []byte) any { return GetEdge[graphs.Node](b) }, e)
+		check("edge", EdgeSize+8, func(b []byte) { PutEdge(b, e) }, func(b []byte) any {
+			return GetEdge[graphs.Node](b)
+		}, e)
 	}
 	plain := Edge[graphs.Node]{A: 1<<31 | 1, B: 1<<30 | 2, Score: NewScore(1<<28|3, 1<<28|4, true)}
-	check("edge where all shingles count", EdgeSize, func(b []byte) { PutEdge(b, plain) }, func(b []byte) any { return GetEdge[graphs.Node](b) }, plain)
+	check("edge where all shingles count", EdgeSize, func(b []byte) { PutEdge(b, plain) }, func(b []byte) any {
+		return GetEdge[graphs.Node](b)
+	}, plain)
 	at := Position{1<<31 | 1, 1<<30 | 2}
 	check("position", PositionSize, func(b []byte) { at.Put(b) }, func(b []byte) any { return GetPosition(b) }, at)
-	check("position of a node", NodePositionSize, func(b []byte) { PutNodePosition(b, node, at) }, func(b []byte) any { return GetNodePosition(b) }, at)
-	check("node of a position", NodePositionSize, func(b []byte) { PutNodePosition(b, node, at) }, func(b []byte) any { return GetNode(b) }, node)
+	check("position of a node", NodePositionSize, func(b []byte) { PutNodePosition(b, node, at) }, func(b []byte) any {
+		return GetNodePosition(b)
+	}, at)
+	check("node of a position", NodePositionSize, func(b []byte) { PutNodePosition(b, node, at) }, func(b []byte) any {
+		return GetNode(b)
+	}, node)
 }
 
 // TestOrderByNode: records come into the order of their nodes, each with all of its bytes.
@@ -94,12 +140,14 @@ func TestOrderByNode(t *testing.T) {
 	for n := range 40 {
 		packed := make([]byte, n*NodePositionSize)
 		for i, node := range random.Perm(n) {
-			PutNodePosition(packed[i*NodePositionSize:], graphs.Node(node), Position{OutputShard(node + 1), Number(node + 2)})
+			PutNodePosition(packed[i*NodePositionSize:], graphs.Node(node),
+				Position{OutputShard(node + 1), Number(node + 2)})
 		}
 		OrderByNode(packed, NodePositionSize)
 		for i := range n {
 			b := packed[i*NodePositionSize:]
-			if node, at := GetNode(b), GetNodePosition(b); int(node) != i || at != (Position{OutputShard(i + 1), Number(i + 2)}) {
+			if node, at := GetNode(b),
+				GetNodePosition(b); int(node) != i || at != (Position{OutputShard(i + 1), Number(i + 2)}) {
 				t.Errorf("record %d of %d: node %d at %+v", i, n, node, at)
 			}
 		}
@@ -128,7 +176,13 @@ func TestIdentical(t *testing.T) {
 // TestPlaces writes the records of places and reads them back: sets, pairs, and records of hot groups.
 func TestPlaces(t *testing.T) {
 	builder := sketchblock.NewBuilder(0, 0)
-	builder.Add(sketchblock.Document{Ref: 5, Set: []uint64{1, 2, 1<<48 - 1}, Size: 1<<31 | 9, Priority: 1<<63 | 8, Scope: 1<<63 | 7})
+	builder.Add(sketchblock.Document{
+		Ref:      5,
+		Set:      []uint64{1, 2, 1<<48 - 1},
+		Size:     1<<31 | 9,
+		Priority: 1<<63 | 8,
+		Scope:    1<<63 | 7,
+	})
 	builder.Add(sketchblock.Document{Ref: 1 << 63, Set: []uint64{7}, Size: 1, Priority: 2})
 	block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))
 	if err != nil {
@@ -157,7 +211,15 @@ func TestPlaces(t *testing.T) {
 		sets = append(sets, set)
 	}
 	want := []PlacedSet{
-		{Ref: 5, Size: 1<<31 | 9, Priority: 1<<63 | 8, Scope: 1<<63 | 7, Second: 1 << 62, HotGroup: 1<<31 | 1, Set: first},
+		{
+			Ref:      5,
+			Size:     1<<31 | 9,
+			Priority: 1<<63 | 8,
+			Scope:    1<<63 | 7,
+			Second:   1 << 62,
+			HotGroup: 1<<31 | 1,
+			Set:      first,
+		},
 		{Ref: 1 << 63, Size: 1, Priority: 2, Set: second},
 		{Ref: 1 << 63, Size: 1, Priority: 2, Set: second, Common: first},
 	}
@@ -174,7 +236,11 @@ func TestPlaces(t *testing.T) {
 
 // TestPart writes the nodes of a part of a graph and reads them back.
 func TestPart(t *testing.T) {
-	want := graphs.Part{Refs: []docref.Ref{9, 2, 1 << 60}, Weights: []uint32{1, 1 << 31, 3}, Parents: graphs.Forest[graphs.Node]{0, 0, 2}}
+	want := graphs.Part{
+		Refs:    []docref.Ref{9, 2, 1 << 60},
+		Weights: []uint32{1, 1 << 31, 3},
+		Parents: graphs.Forest[graphs.Node]{0, 0, 2},
+	}
 	w := runfile.NewWriter(t.TempDir(), 1<<20)
 	defer w.Abort()
 	if err := WritePart(w, Nodes, 4, want); err != nil {
@@ -197,7 +263,8 @@ func TestShardOf(t *testing.T) {
 		for range 200 * shards {
 			hash := random.Uint64()
 			count[ShardOf(hash, shards)]++
-			if (hash < last) != (ShardOf(hash, shards) < ShardOf(last, shards)) && ShardOf(hash, shards) != ShardOf(last, shards) {
+			if (hash < last) != (ShardOf(hash, shards) < ShardOf(last, shards)) &&
+				ShardOf(hash, shards) != ShardOf(last, shards) {
 				t.Fatalf("%d shards: the order of %x and %x is lost", shards, hash, last)
 			}
 			last = hash
@@ -208,11 +275,18 @@ func TestShardOf(t *testing.T) {
 	}
 }
 
-// TestCompactEdges: a pair that was scored in a hot group and elsewhere is one edge of the hot group, whichever came first.
+// TestCompactEdges: a pair that was scored in a hot group and elsewhere is one edge of the hot group, whichever came
+// first.
 func TestCompactEdges(t *testing.T) {
 	score := Score{Shared: 9, Total: 10}
-	plain, hotGroup, other := Edge[Number]{1, 2, score}, Edge[Number]{1, 2, Score{Shared: 9, Total: 10 | HotGroupMark}}, Edge[Number]{1, 3, score}
-	for _, edges := range [][]Edge[Number]{{plain, hotGroup, other}, {hotGroup, plain, other}, {plain, hotGroup, plain, other, other}} {
+	plain := Edge[Number]{1, 2, score}
+	hotGroup := Edge[Number]{1, 2, Score{Shared: 9, Total: 10 | HotGroupMark}}
+	other := Edge[Number]{1, 3, score}
+	for _, edges := range [][]Edge[Number]{
+		{plain, hotGroup, other},
+		{hotGroup, plain, other},
+		{plain, hotGroup, plain, other, other},
+	} {
 		if got := compacted(edges); !slices.Equal(got, []Edge[Number]{hotGroup, other}) {
 			t.Errorf("%v: %v", edges, got)
 		}

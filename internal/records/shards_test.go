@@ -22,7 +22,9 @@ import (
 )
 
 // runsOf writes as many runs as asked for, with what write gives to each, and returns all their pieces in random order.
-func runsOf(t *testing.T, random *rand.Rand, runs int, write func(run int, w *runfile.Writer) error) (pieces []runfile.Piece) {
+func runsOf(t *testing.T, random *rand.Rand, runs int,
+	write func(run int, w *runfile.Writer) error,
+) (pieces []runfile.Piece) {
 	t.Helper()
 	for run := range runs {
 		w := runfile.NewWriter(t.TempDir(), 300)
@@ -43,8 +45,8 @@ func runsOf(t *testing.T, random *rand.Rand, runs int, write func(run int, w *ru
 	return pieces
 }
 
-// TestReadEdges: the edges of a shard are sorted, and each is there once, whatever run holds it. One that a hot group has
-// found too has its mark.
+// TestReadEdges: the edges of a shard are sorted, and each is there once, whatever run holds it. One that a hot group
+// has found too has its mark.
 func TestReadEdges(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	want := map[[2]Number]Edge[Number]{}
@@ -74,7 +76,9 @@ func TestReadEdges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	isSorted := slices.IsSortedFunc(got, func(x, y Edge[Number]) int { return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B)) })
+	isSorted := slices.IsSortedFunc(got, func(x, y Edge[Number]) int {
+		return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B))
+	})
 	if len(got) != len(want) || !isSorted {
 		t.Errorf("%d edges, sorted %v, want %d", len(got), isSorted, len(want))
 	}
@@ -126,7 +130,8 @@ func TestReadManyEdges(t *testing.T) {
 		t.Fatalf("%d edges, want %d (%v)", merged.Len(), 2*n, err)
 	}
 	for i, e := range edges {
-		if i > 0 && cmp.Or(cmp.Compare(edges[i-1].A, e.A), cmp.Compare(edges[i-1].B, e.B)) >= 0 || uint32(e.A) != uint32(e.B)/2*7919%n || e != merged.At(i) {
+		if i > 0 && cmp.Or(cmp.Compare(edges[i-1].A, e.A), cmp.Compare(edges[i-1].B, e.B)) >= 0 ||
+			uint32(e.A) != uint32(e.B)/2*7919%n || e != merged.At(i) {
 			t.Fatalf("edge %d is %+v", i, e)
 		}
 	}
@@ -143,7 +148,8 @@ func TestSimilarity(t *testing.T) {
 			e.Total |= HotGroupMark
 		}
 		_, isHamming := e.Hamming()
-		if e.Similarity() != float64(shared)/float64(union) || e.Union() != uint32(union) || e.Estimate() != estimate || isHamming {
+		if e.Similarity() != float64(shared)/float64(union) || e.Union() != uint32(union) ||
+			e.Estimate() != estimate || isHamming {
 			t.Fatalf("%d of %d, estimate %v: %+v", shared, union, estimate, e)
 		}
 		if want := shared == union && !estimate; e.Identical() != want {
@@ -157,7 +163,8 @@ func TestSimilarity(t *testing.T) {
 		for distance := range bits + 1 {
 			e := HammingScore(distance, bits)
 			got, isHamming := e.Hamming()
-			if !isHamming || int(got) != distance || e.Estimate() || e.HotGroup() || e.Identical() != (distance == 0) || e.Union() != uint32(bits) {
+			if !isHamming || int(got) != distance || e.Estimate() || e.HotGroup() ||
+				e.Identical() != (distance == 0) || e.Union() != uint32(bits) {
 				t.Fatalf("%d of %d bits: %+v, distance %d", distance, bits, e, got)
 			}
 			if want := 1 - float64(distance)/float64(bits); e.Similarity() != want {
@@ -171,8 +178,16 @@ func TestSimilarity(t *testing.T) {
 func memberOf(m *MemberList, i Number) Member {
 	ranked := m.Ranked(i)
 	of := Member{
-		First: m.First(i), Size: m.Size(i), Ref: ranked.Ref, Digest: m.Digest(i), Priority: ranked.Priority, Source: m.Source(i),
-		Repeated: m.Repeated(i), Unchecked: m.Unchecked(i), PartlyListed: m.PartlyListed(i), Id: m.ID(i),
+		First:        m.First(i),
+		Size:         m.Size(i),
+		Ref:          ranked.Ref,
+		Digest:       m.Digest(i),
+		Priority:     ranked.Priority,
+		Source:       m.Source(i),
+		Repeated:     m.Repeated(i),
+		Unchecked:    m.Unchecked(i),
+		PartlyListed: m.PartlyListed(i),
+		Id:           m.ID(i),
 	}
 	if m.Sides() != nil {
 		of.Side = m.Sides().At(i)
@@ -199,15 +214,26 @@ func TestMembers(t *testing.T) {
 			}
 			m := &want[number]
 			*m = Member{
-				First: Number(random.Uint32()), Ref: docref.Ref(random.Uint64()), Size: random.Uint32(), Priority: preference.Priority(random.Uint64()),
-				Repeated: random.IntN(2) == 0, Unchecked: random.IntN(2) == 0, Source: sources.Number(random.IntN(sources.Most)),
+				First:     Number(random.Uint32()),
+				Ref:       docref.Ref(random.Uint64()),
+				Size:      random.Uint32(),
+				Priority:  preference.Priority(random.Uint64()),
+				Repeated:  random.IntN(2) == 0,
+				Unchecked: random.IntN(2) == 0,
+				Source:    sources.Number(random.IntN(sources.Most)),
 			}
 			id := make([]byte, random.IntN(40))
 			for i := range id {
 				id[i] = byte(random.Uint32())
 			}
 			m.Id = quoting.Text(id) // as rows write it
-			d := sketchblock.Document{Ref: m.Ref, ID: id, Size: int(m.Size), Priority: m.Priority, Side: random.Uint64N(2)}
+			d := sketchblock.Document{
+				Ref:      m.Ref,
+				ID:       id,
+				Size:     int(m.Size),
+				Priority: m.Priority,
+				Side:     random.Uint64N(2),
+			}
 			if m.Side = d.Side; random.IntN(2) == 0 {
 				m.Capture = &Capture{URL: fmt.Sprintf("https://example.org/%d", i), Date: "2025", Title: "Fox & crow"}
 				d.Capture = AppendCapture(nil, []byte(m.Capture.URL), []byte(m.Capture.Date), []byte(m.Capture.Title))
@@ -225,7 +251,8 @@ func TestMembers(t *testing.T) {
 			PutRef(packed, m.Ref)
 			Position{Shard: shard, Number: Number(number)}.Put(packed[RefSize:])
 			Position{Shard: shard, Number: m.First}.Put(packed[RefSize+PositionSize:])
-			if err := WriteMember(w, packed, &block, i, FlagsOf(m.Repeated, m.Unchecked, m.Source), block.Digest(i)); err != nil {
+			if err := WriteMember(w, packed, &block, i, FlagsOf(m.Repeated, m.Unchecked, m.Source),
+				block.Digest(i)); err != nil {
 				return err
 			}
 		}
@@ -264,7 +291,8 @@ func TestMembers(t *testing.T) {
 			}
 		}
 	}
-	if m, err := readMembers(&reader, pieces, &paged.Store{}, texts{folder: filepath.Join(t.TempDir(), "none")}); err == nil {
+	if m, err := readMembers(&reader, pieces, &paged.Store{},
+		texts{folder: filepath.Join(t.TempDir(), "none")}); err == nil {
 		t.Errorf("%d members without a folder for their texts", m.Len())
 	}
 }
@@ -294,14 +322,20 @@ func TestReadRefs(t *testing.T) {
 	}
 }
 
-// TestReadSpans: the spans of a shard come in the order of edges. Those of an edge come longest first, then in the order
-// of the texts.
+// TestReadSpans: the spans of a shard come in the order of edges. Those of an edge come longest first, then in the
+// order of the texts.
 func TestReadSpans(t *testing.T) {
 	span := func(a, b Number, words, startA, startB uint32) Span[Number] {
-		return Span[Number]{A: a, B: b, More: uint32(a), Span: sketch.Span{StartA: startA, EndA: startA + 9, StartB: startB, EndB: startB + 9, Words: words}}
+		return Span[Number]{
+			A:    a,
+			B:    b,
+			More: uint32(a),
+			Span: sketch.Span{StartA: startA, EndA: startA + 9, StartB: startB, EndB: startB + 9, Words: words},
+		}
 	}
 	want := []Span[Number]{
-		span(0, 5, 9, 3, 3), span(0, 6, 9, 7, 0), span(0, 6, 8, 1, 4), span(0, 6, 8, 1, 5), span(0, 6, 8, 2, 0), span(1<<31, 2, 3, 0, 0),
+		span(0, 5, 9, 3, 3), span(0, 6, 9, 7, 0), span(0, 6, 8, 1, 4), span(0, 6, 8, 1, 5), span(0, 6, 8, 2, 0),
+		span(1<<31, 2, 3, 0, 0),
 	}
 	random := rand.New(rand.NewPCG(9, 10))
 	for range 5 {
@@ -344,7 +378,8 @@ func TestDamagedShards(t *testing.T) {
 	members, err2 := ReadMembers(&reader, pieces, &paged.Store{Folder: t.TempDir()})
 	spans, err3 := ReadSpans(&reader, pieces)
 	refs, err4 := ReadRefs(&reader, pieces, Repeated)
-	if err1 == nil || err2 == nil || err3 == nil || err4 == nil || members != nil || len(edges)+len(spans)+len(refs) > 0 {
+	if err1 == nil || err2 == nil || err3 == nil || err4 == nil || members != nil ||
+		len(edges)+len(spans)+len(refs) > 0 {
 		t.Errorf("errors %v, %v, %v, %v", err1, err2, err3, err4)
 	}
 }

@@ -24,7 +24,8 @@ func TestStretches(t *testing.T) {
 		})[5]
 		for _, want := range all {
 			got, rest, err := NextStretch(packed)
-			if err != nil || got.Range != want.Range || got.Ranges != want.Ranges || got.Split != want.Split || !bytes.Equal(got.Packed, want.Packed) {
+			if err != nil || got.Range != want.Range || got.Ranges != want.Ranges || got.Split != want.Split ||
+				!bytes.Equal(got.Packed, want.Packed) {
 				t.Errorf("%+v, want %+v (%v)", got, want, err)
 			}
 			packed = rest

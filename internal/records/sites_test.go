@@ -36,21 +36,66 @@ func draw(random *rand.Rand) (d drawn) {
 		t := records.TraceOf([]uint64{random.Uint64()})
 		return &t
 	}
-	d.count = records.SiteCount{Site: random.Uint64(), Pages: number(), Text: number(), Logins: number(), First: -number(), Name: text()}
+	d.count = records.SiteCount{
+		Site:   random.Uint64(),
+		Pages:  number(),
+		Text:   number(),
+		Logins: number(),
+		First:  -number(),
+		Name:   text(),
+	}
 	d.lead = records.Redirect{Site: random.Uint64(), Other: random.Uint64(), Pages: number()}
-	d.sum = records.SiteSum{Site: random.Uint64(), Repeats: number(), RepeatedText: number(), Common: number(), CommonText: number(), Alike: number()}
+	d.sum = records.SiteSum{
+		Site:         random.Uint64(),
+		Repeats:      number(),
+		RepeatedText: number(),
+		Common:       number(),
+		CommonText:   number(),
+		Alike:        number(),
+	}
 	d.link = records.Link{
-		Site: random.Uint64(), Other: random.Uint64(), Pages: number(), Text: number(), Rarity: number(), Weight: number(), SamePath: number(),
-		Similarity: number(), Spread: number(), Logins: number(), CommonLogins: number(), Starts: number(), Forms: number(), Originals: number(), Entrance: text(), Markup: number(), MarkupPages: number(), SameLanguage: number(), LanguagePages: number(),
+		Site:          random.Uint64(),
+		Other:         random.Uint64(),
+		Pages:         number(),
+		Text:          number(),
+		Rarity:        number(),
+		Weight:        number(),
+		SamePath:      number(),
+		Similarity:    number(),
+		Spread:        number(),
+		Logins:        number(),
+		CommonLogins:  number(),
+		Starts:        number(),
+		Forms:         number(),
+		Originals:     number(),
+		Entrance:      text(),
+		Markup:        number(),
+		MarkupPages:   number(),
+		SameLanguage:  number(),
+		LanguagePages: number(),
 	}
 	for range random.IntN(5) {
 		d.link.Examples.Add(records.Example{Weight: number(), Similarity: number(), Page: text(), Copy: text()})
 	}
-	d.site = records.Site{SiteCount: d.count, Repeats: number(), RepeatedText: number(), Rarity: number(), Weight: number(), Alike: number()}
+	d.site = records.Site{
+		SiteCount:    d.count,
+		Repeats:      number(),
+		RepeatedText: number(),
+		Rarity:       number(),
+		Weight:       number(),
+		Alike:        number(),
+	}
 	d.half = records.Half{Link: d.link, Of: d.site}
 	d.grouped = records.GroupedSite{Site: random.Uint64(), Sites: number(), Cohesion: number(), Primary: text()}
 	d.page = records.ShardPage{Number: records.Number(random.Uint32()), Size: random.Uint32()}
-	d.page.Page = records.Page{Site: random.Uint64(), Path: random.Uint64(), Login: random.IntN(2) == 0, Start: random.IntN(2) == 0, Named: random.IntN(2) == 0, Original: random.Uint64N(2) * random.Uint64()}
+	d.page.Page = records.Page{
+		Site:     random.Uint64(),
+		Path:     random.Uint64(),
+		Login:    random.IntN(2) == 0,
+		Start:    random.IntN(2) == 0,
+		Named:    random.IntN(2) == 0,
+		Original: random.Uint64N(2) * random.Uint64(),
+	}
 	if address := text(); address != "" {
 		d.page.Address = []byte(address)
 	}
@@ -84,9 +129,11 @@ func TestSiteRecords(t *testing.T) {
 			pages = records.Append(pages, &records.SplitPage{Ref: docref.Ref(i), Page: d.page.Page})
 			for _, err := range []error{
 				records.Write(run, records.SiteCounts, 3, &d.count), records.Write(run, records.SiteSums, 3, &d.sum),
-				records.Write(run, records.SitePairs, 3, &records.SitePair{First: d.half, Second: d.link}), records.Write(run, records.Sites, 3, &d.site),
+				records.Write(run, records.SitePairs, 3, &records.SitePair{First: d.half, Second: d.link}),
+				records.Write(run, records.Sites, 3, &d.site),
 				records.Write(run, records.Mirrored, 3, &records.MirroredSites{One: &d.half, Other: &d.half}),
-				records.Write(run, records.Grouped, 3, &d.grouped), records.Write(run, records.ShardPages, 3, &d.page), records.Write(run, records.Redirects, 3, &d.lead),
+				records.Write(run, records.Grouped, 3, &d.grouped), records.Write(run, records.ShardPages, 3, &d.page),
+				records.Write(run, records.Redirects, 3, &d.lead),
 			} {
 				if err != nil {
 					return err
@@ -96,7 +143,10 @@ func TestSiteRecords(t *testing.T) {
 		return nil
 	})
 	packed := map[runfile.Kind][]byte{}
-	for _, kind := range []runfile.Kind{records.SiteCounts, records.SiteSums, records.SitePairs, records.Sites, records.Mirrored, records.Grouped, records.Redirects} {
+	for _, kind := range []runfile.Kind{
+		records.SiteCounts, records.SiteSums, records.SitePairs, records.Sites,
+		records.Mirrored, records.Grouped, records.Redirects,
+	} {
 		packed[kind] = worktest.Read(t, kind, path)[3]
 	}
 	pieces, err := runfile.Pieces(path)
@@ -139,7 +189,12 @@ func TestExamples(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	var all []records.Example
 	for i := range 12 {
-		all = append(all, records.Example{Weight: int64(i / 4), Similarity: int64(i % 2), Page: string(rune('a' + i%3)), Copy: "x"})
+		all = append(all, records.Example{
+			Weight:     int64(i / 4),
+			Similarity: int64(i % 2),
+			Page:       string(rune('a' + i%3)),
+			Copy:       "x",
+		})
 	}
 	var want records.Examples
 	for round := range 20 {

@@ -30,8 +30,8 @@ func isUnfinished(path string) bool {
 	return found && dash > 0 && stem[dash] == '-' && strings.Trim(stem[dash+1:], randomAlphabet) == ""
 }
 
-// RemoveUnfinished removes the unfinished files of a folder of the local disk, which processes that were killed have left.
-// Nobody else may be writing to the folder. A missing folder has none.
+// RemoveUnfinished removes the unfinished files of a folder of the local disk, which processes that were killed have
+// left. Nobody else may be writing to the folder. A missing folder has none.
 func RemoveUnfinished(folder string) error {
 	entries, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -65,12 +65,15 @@ func (Local) Stat(path string) (Info, error) {
 // system. So a file that is written twice within a few milliseconds may keep its generation.
 func infoOf(path string, info fs.FileInfo) Info {
 	return Info{
-		Name: path, Size: info.Size(), Generation: strconv.FormatInt(info.ModTime().UnixNano(), 10), Identity: IdentityOf(info),
+		Name:       path,
+		Size:       info.Size(),
+		Generation: strconv.FormatInt(info.ModTime().UnixNano(), 10),
+		Identity:   IdentityOf(info),
 	}
 }
 
-// LocalTime returns when a file of the local disk was written, given its generation. Known is false for the generation of
-// another storage.
+// LocalTime returns when a file of the local disk was written, given its generation. Known is false for the generation
+// of another storage.
 func LocalTime(generation string) (written time.Time, known bool) {
 	nanoseconds, err := strconv.ParseInt(generation, 10, 64)
 	return time.Unix(0, nanoseconds), err == nil
@@ -357,8 +360,8 @@ func CheckRegular(path string, info fs.FileInfo) error {
 	return &IrregularError{path, info.Mode()}
 }
 
-// CheckFolder refuses a folder of the local disk in which another user could put other files instead of the files of this
-// user. In a sticky folder, such as /tmp, nobody can.
+// CheckFolder refuses a folder of the local disk in which another user could put other files instead of the files of
+// this user. In a sticky folder, such as /tmp, nobody can.
 func CheckFolder(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -367,9 +370,9 @@ func CheckFolder(path string) error {
 	return checkInfo(info, info.Mode()&fs.ModeSticky != 0)
 }
 
-// CheckOwner refuses a file, a folder or a link of the local disk that another user has made, and a folder that everybody
-// may write to. It also checks where a link leads to. Another user may leave such a thing in a sticky folder, under the name
-// that this user is about to use. A path that is missing is no error.
+// CheckOwner refuses a file, a folder or a link of the local disk that another user has made, and a folder that
+// everybody may write to. It also checks where a link leads to. Another user may leave such a thing in a sticky folder,
+// under the name that this user is about to use. A path that is missing is no error.
 func CheckOwner(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -393,7 +396,9 @@ func checkInfo(info fs.FileInfo, isShielded bool) error {
 		return err
 	}
 	if info.Mode()&writableByAll != 0 && !isShielded {
-		return fmt.Errorf("all users may write to it and could replace the job's files (mode %o; 'chmod o-w' fixes that)", info.Mode().Perm())
+		return fmt.Errorf(
+			"all users may write to it and could replace the job's files (mode %o; 'chmod o-w' fixes that)",
+			info.Mode().Perm())
 	}
 	return nil
 }

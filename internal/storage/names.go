@@ -67,8 +67,8 @@ func Scheme(name string) string {
 	return scheme
 }
 
-// WithoutQuery returns an address of the web without the question mark and what follows it, which is no part of the name of a
-// file. Other names stay as they are.
+// WithoutQuery returns an address of the web without the question mark and what follows it, which is no part of the
+// name of a file. Other names stay as they are.
 func WithoutQuery(name string) string {
 	if Scheme(name) == "https" {
 		name, _, _ = strings.Cut(name, "?")
@@ -100,8 +100,8 @@ func Absolute(name string) (string, error) {
 	return filepath.Abs(name)
 }
 
-// AbsoluteIn returns what Absolute does for a process that works in the folder. Where there are many names, the system is asked once for
-// that folder, as Absolute(".").
+// AbsoluteIn returns what Absolute does for a process that works in the folder. Where there are many names, the system
+// is asked once for that folder, as Absolute(".").
 func AbsoluteIn(folder, name string) string {
 	switch {
 	case Scheme(name) != "":

@@ -42,7 +42,9 @@ func TestNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string][2]string{
-		"a/../b//c": {"b/c", filepath.Join(here, "b/c")}, "/x/./y": {"/x/y", "/x/y"}, "gs://b//c/../d": {"gs://b//c/../d", "gs://b//c/../d"},
+		"a/../b//c":      {"b/c", filepath.Join(here, "b/c")},
+		"/x/./y":         {"/x/y", "/x/y"},
+		"gs://b//c/../d": {"gs://b//c/../d", "gs://b//c/../d"},
 	} {
 		absolute, err := storage.Absolute(name)
 		if clean := storage.Clean(name); clean != want[0] || absolute != want[1] || err != nil {
@@ -79,7 +81,10 @@ func TestNoStorage(t *testing.T) {
 	_, err4 := storage.ReadFile(name)
 	_, err5 := storage.ReadBeginning(name, 1)
 	_, err6 := storage.Map(name)
-	for i, err := range []error{err, err2, err3, err4, err5, err6, storage.Remove(name), storage.RemoveFolder(name), storage.WriteFile(name, nil)} {
+	for i, err := range []error{
+		err, err2, err3, err4, err5, err6, storage.Remove(name), storage.RemoveFolder(name),
+		storage.WriteFile(name, nil),
+	} {
 		if err == nil || !strings.Contains(err.Error(), "nowhere://") {
 			t.Errorf("function %d: %v", i, err)
 		}
@@ -129,7 +134,8 @@ func TestLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := storage.Lock(at("lock"), os.O_RDWR); !errors.Is(err, syscall.EWOULDBLOCK) || !strings.Contains(err.Error(), at("lock")) {
+	if _, err := storage.Lock(at("lock"), os.O_RDWR); !errors.Is(err, syscall.EWOULDBLOCK) ||
+		!strings.Contains(err.Error(), at("lock")) {
 		t.Errorf("a lock that is held: %v", err)
 	}
 	if err := os.Rename(at("lock"), at("moved")); err != nil {
@@ -156,12 +162,14 @@ func TestIrregular(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	if err := errors.Join(os.Mkdir(at("d"), 0o777), syscall.Mkfifo(at("p"), 0o666), os.WriteFile(at("f"), []byte("x"), 0o666), os.Symlink("f", at("l"))); err != nil {
+	if err := errors.Join(os.Mkdir(at("d"), 0o777), syscall.Mkfifo(at("p"), 0o666),
+		os.WriteFile(at("f"), []byte("x"), 0o666), os.Symlink("f", at("l"))); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{at("d"): "a folder", at("p"): "a pipe", "/dev/null": "a device"} {
 		_, err := storage.ReadRegular(path)
-		if irregular, is := errors.AsType[*storage.IrregularError](err); !is || irregular.Path != path || !strings.Contains(err.Error(), want+" and no file") {
+		if irregular, is := errors.AsType[*storage.IrregularError](err); !is || irregular.Path != path ||
+			!strings.Contains(err.Error(), want+" and no file") {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
@@ -188,7 +196,10 @@ func TestTexts(t *testing.T) {
 	if damaged.Error() != "read groups of a: unexpected EOF" || !errors.Is(damaged, io.ErrUnexpectedEOF) {
 		t.Error(damaged)
 	}
-	for want, err := range map[string]error{"a is held by somebody else": &storage.HeldError{Name: "a"}, "a is held by b": &storage.HeldError{Name: "a", Holder: "b"}} {
+	for want, err := range map[string]error{
+		"a is held by somebody else": &storage.HeldError{Name: "a"},
+		"a is held by b":             &storage.HeldError{Name: "a", Holder: "b"},
+	} {
 		if err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -19,13 +19,20 @@ func TestOwners(t *testing.T) {
 	}
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, name) }
-	for name, mode := range map[string]fs.FileMode{"own": 0o755, "open": 0o777, "sticky": fs.ModeSticky | 0o777, "other's": 0o755} {
+	for name, mode := range map[string]fs.FileMode{
+		"own":     0o755,
+		"open":    0o777,
+		"sticky":  fs.ModeSticky | 0o777,
+		"other's": 0o755,
+	} {
 		if err := errors.Join(os.Mkdir(at(name), 0o700), os.Chmod(at(name), mode)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	err := errors.Join(os.Chown(at("other's"), nobody, -1), os.WriteFile(at("file"), nil, 0o600), os.Chmod(at("file"), 0o666),
-		os.Symlink("own", at("link")), os.Symlink("other's", at("link to other's")), os.Symlink("own", at("other's link")), os.Lchown(at("other's link"), nobody, -1),
+	err := errors.Join(os.Chown(at("other's"), nobody, -1), os.WriteFile(at("file"), nil, 0o600),
+		os.Chmod(at("file"), 0o666),
+		os.Symlink("own", at("link")), os.Symlink("other's", at("link to other's")),
+		os.Symlink("own", at("other's link")), os.Lchown(at("other's link"), nobody, -1),
 		os.Symlink("missing", at("dangling")))
 	if err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ const (
 	kinds
 )
 
-// kindNames are the names of the kinds, and prices the dollars for a thousand requests: list prices of Google Cloud Storage in one
-// region (us-central1, Standard, November 2026). Those of Amazon S3 in us-east-1 are the same. Servers
+// kindNames are the names of the kinds, and prices the dollars for a thousand requests: list prices of Google Cloud
+// Storage in one region (us-central1, Standard, November 2026). Those of Amazon S3 in us-east-1 are the same. Servers
 // of the web ask for nothing.
 var (
 	kindNames = [kinds]string{"list", "describe", "read", "write", "copy", "remove", "fetch"}
@@ -62,8 +62,8 @@ type Spender interface {
 	TakeSpent() Spent
 }
 
-// TakeSpent returns what this process has spent, in all storages, since TakeSpent was called last. So each request counts once,
-// whoever of the process takes it.
+// TakeSpent returns what this process has spent, in all storages, since TakeSpent was called last. So each request
+// counts once, whoever of the process takes it.
 func TakeSpent() (spent Spent) {
 	registered.RLock()
 	defer registered.RUnlock()

@@ -32,9 +32,9 @@
 //   - Any number of goroutines may use a Storage, and read from one File. A Writer, and
 //     a stream of a File, belong to one goroutine.
 //
-// [Reopener], [GenerationRemover], [ReadOnly], [Waiter] and [Spender] are optional. A storage implements those that it is good at.
-// Callers use [Reopen] and [RemoveGeneration], which work with every storage. So do [Release], [Map] and [Used], which
-// only the local disk does in a way of its own.
+// [Reopener], [GenerationRemover], [ReadOnly], [Waiter] and [Spender] are optional. A storage implements those that it
+// is good at. Callers use [Reopen] and [RemoveGeneration], which work with every storage. So do [Release], [Map] and
+// [Used], which only the local disk does in a way of its own.
 //
 // The package storagetest has the test that every implementation has to pass. It also has a storage in memory
 // that fails wherever a test wants.

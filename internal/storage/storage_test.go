@@ -46,7 +46,12 @@ func TestOf(t *testing.T) {
 	if _, err := storage.Of("gs://bucket/a"); err == nil || !strings.Contains(err.Error(), "gs://") {
 		t.Errorf("an unknown scheme: %v", err)
 	}
-	for _, test := range [][3]string{{"/a/", "b", "/a/b"}, {"", "b", "b"}, {"gs://b", "c", "gs://b/c"}, {"gs://b/", "c", "gs://b/c"}} {
+	for _, test := range [][3]string{
+		{"/a/", "b", "/a/b"},
+		{"", "b", "b"},
+		{"gs://b", "c", "gs://b/c"},
+		{"gs://b/", "c", "gs://b/c"},
+	} {
 		if got := storage.Join(test[0], test[1]); got != test[2] {
 			t.Errorf("Join(%q, %q) = %q", test[0], test[1], got)
 		}
@@ -80,7 +85,8 @@ func TestReopen(t *testing.T) {
 				t.Errorf("%+v: %v", other, err)
 			}
 		}
-		if _, err := storage.Reopen(storage.Info{Name: storage.Join(folder, "absent")}); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := storage.Reopen(storage.Info{Name: storage.Join(folder, "absent")}); !errors.Is(err,
+			fs.ErrNotExist) {
 			t.Error(err)
 		}
 	}

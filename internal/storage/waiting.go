@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// Waiting says how the storages of this process wait for a network. It belongs to the process, as the environment does in
-// which they find their credentials. A zero field leaves what was said before.
+// Waiting says how the storages of this process wait for a network. It belongs to the process, as the environment does
+// in which they find their credentials. A zero field leaves what was said before.
 type Waiting struct {
-	// End ends all waits. A request that is on its way then gets a second to succeed, and nothing is tried again. When a
-	// request has got no answer in that time, further ones are not made: so nobody waits to clear away what cannot be reached.
+	// End ends all waits. A request that is on its way then gets a second to succeed, and nothing is tried again. When
+	// a request has got no answer in that time, further ones are not made: so nobody waits to clear away what cannot be
+	// reached.
 	End context.Context
 	// Patience is how long an operation goes on that makes no progress.
 	Patience time.Duration

@@ -13,7 +13,8 @@ import (
 	"mirrorbeam.dev/internal/storage/storagetest"
 )
 
-// TestPartsFromAfar: the indexes of run files behind a network are read once. Each later visit of a graph asks for each part once.
+// TestPartsFromAfar: the indexes of run files behind a network are read once. Each later visit of a graph asks for each
+// part once.
 func TestPartsFromAfar(t *testing.T) {
 	m, folder := storagetest.NewMemory(t)
 	var reads atomic.Int64

@@ -70,7 +70,8 @@ func NewFault(err error) Fault {
 	case errors.As(err, &link):
 		fault.Path = link.New
 	}
-	if fault.Kind == OtherFault && fault.Path != "" { // a storage may fail without a number, as when a connection is cut
+	// a storage may fail without a number, as when a connection is cut
+	if fault.Kind == OtherFault && fault.Path != "" {
 		fault.Kind = StorageFault
 	}
 	return fault

@@ -12,21 +12,26 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// GraphOf returns the graph whose parts are in the run files. Its documents may take about the given bytes of memory. The indexes of
-// the run files are read once, when the parts are visited first.
+// GraphOf returns the graph whose parts are in the run files. Its documents may take about the given bytes of memory.
+// The indexes of the run files are read once, when the parts are visited first.
 func GraphOf(runs []string, kind runfile.Kind, p *Planning, bytes int64) *joining.Graph {
 	var part graphs.Part // of all visits: its memory is used again
 	parts := sync.OnceValues(func() ([]together, error) { return listTogether(runs, []runfile.Kind{kind}, byShard) })
-	return &joining.Graph{Bytes: bytes, Folder: string(p.Runs.Folder), Stopped: p.Run.Stopped, Parts: func(visit func(int, graphs.Part) error) error {
-		all, err := parts()
-		if err != nil {
-			return err
-		}
-		return eachTogether(all, []runfile.Kind{kind}, p.Memory, bytes/aheadDivide, func(l loaded) error {
-			part = records.DecodePart(part, l.packed[0])
-			return visit(l.pieces[0].Shard, part)
-		})
-	}}
+	return &joining.Graph{
+		Bytes:   bytes,
+		Folder:  string(p.Runs.Folder),
+		Stopped: p.Run.Stopped,
+		Parts: func(visit func(int, graphs.Part) error) error {
+			all, err := parts()
+			if err != nil {
+				return err
+			}
+			return eachTogether(all, []runfile.Kind{kind}, p.Memory, bytes/aheadDivide, func(l loaded) error {
+				part = records.DecodePart(part, l.packed[0])
+				return visit(l.pieces[0].Shard, part)
+			})
+		},
+	}
 }
 
 // EachPart visits the parts of a graph in the run files, with the shard and the nodes of each.
@@ -52,7 +57,9 @@ func (w *TaskContext) EachPiece(kind runfile.Kind, visit func(packed []byte) err
 }
 
 // EachRecordOf visits the records of a kind in the runs of a stage, one section at a time.
-func EachRecordOf(outcomes []Outcome, stage Stage, kind runfile.Kind, m *Memory, visit func(packed []byte) error) error {
+func EachRecordOf(outcomes []Outcome, stage Stage, kind runfile.Kind, m *Memory,
+	visit func(packed []byte) error,
+) error {
 	return eachLoaded(RunsIn(outcomes, stage), []runfile.Kind{kind}, m, atOnce, func(l loaded) error {
 		rest := l.packed[0]
 		for _, piece := range l.pieces {
@@ -68,10 +75,11 @@ func EachRecordOf(outcomes []Outcome, stage Stage, kind runfile.Kind, m *Memory,
 // EachEdges visits the edges that a stage has written. For each part of the graph it calls part with the nodes, and
 // then visit, the result, with the edges.
 func EachEdges(outcomes []Outcome, stage Stage, m *Memory, part func(nodes []byte) (visit func(edges []byte))) error {
-	return eachLoaded(RunsIn(outcomes, stage), []runfile.Kind{records.EdgeNodes, records.Edges}, m, byShard, func(l loaded) error {
-		part(l.packed[0])(l.packed[1])
-		return nil
-	})
+	return eachLoaded(RunsIn(outcomes, stage), []runfile.Kind{records.EdgeNodes, records.Edges}, m, byShard,
+		func(l loaded) error {
+			part(l.packed[0])(l.packed[1])
+			return nil
+		})
 }
 
 func RunsIn(outcomes []Outcome, stage Stage) (runs []string) {
@@ -109,16 +117,17 @@ func (t together) bytes() (sum int64) {
 }
 
 const (
-	// ReadsAhead is how many files behind a network are read before a step comes to them: a read takes long, whatever its
-	// length.
+	// ReadsAhead is how many files behind a network are read before a step comes to them: a read takes long, whatever
+	// its length.
 	ReadsAhead = 64
-	// aheadBytes bounds what has been read before a step comes to it. For the parts of a graph it is a share of the graph's memory.
+	// aheadBytes bounds what has been read before a step comes to it. For the parts of a graph it is a share of the
+	// graph's memory.
 	aheadBytes  = 16 << 20
 	aheadDivide = 8
 )
 
-// windowOf returns how many items are read side by side if together they may take some bytes, and the longest one takes as many as
-// longest says. On the local disk that is one.
+// windowOf returns how many items are read side by side if together they may take some bytes, and the longest one takes
+// as many as longest says. On the local disk that is one.
 func windowOf(isFar bool, items int, longest, bytes int64) int {
 	if !isFar {
 		return 1
@@ -132,9 +141,11 @@ type loaded struct {
 	packed [][]byte
 }
 
-// eachLoaded reads the records of some kinds in the runs and visits them in order: the pieces together that cut says. What a visit gets
-// is valid until it returns.
-func eachLoaded(runs []string, kinds []runfile.Kind, m *Memory, cut func([]runfile.Piece) []together, visit func(loaded) error) error {
+// eachLoaded reads the records of some kinds in the runs and visits them in order: the pieces together that cut says.
+// What a visit gets is valid until it returns.
+func eachLoaded(runs []string, kinds []runfile.Kind, m *Memory, cut func([]runfile.Piece) []together,
+	visit func(loaded) error,
+) error {
 	all, err := listTogether(runs, kinds, cut)
 	if err != nil {
 		return err
@@ -142,7 +153,9 @@ func eachLoaded(runs []string, kinds []runfile.Kind, m *Memory, cut func([]runfi
 	return eachTogether(all, kinds, m, aheadBytes, visit)
 }
 
-func listTogether(runs []string, kinds []runfile.Kind, cut func([]runfile.Piece) []together) (all []together, err error) {
+func listTogether(runs []string, kinds []runfile.Kind,
+	cut func([]runfile.Piece) []together,
+) (all []together, err error) {
 	isFar := len(runs) > 0 && storage.Scheme(runs[0]) != ""
 	err = ahead(len(runs), windowOf(isFar, len(runs), 0, aheadBytes), func(i int) ([]runfile.Piece, error) {
 		pieces, err := runfile.Pieces(runs[i])
@@ -181,8 +194,8 @@ func eachTogether(all []together, kinds []runfile.Kind, m *Memory, bytes int64, 
 	}, visit)
 }
 
-// ahead loads the items from 0 to n-1 and visits them in order. It loads as many side by side as window says; an
-// item is loaded after the visit of the one that is window before it. It ends with the first error, and all loads with it.
+// ahead loads the items from 0 to n-1 and visits them in order. It loads as many side by side as window says; an item
+// is loaded after the visit of the one that is window before it. It ends with the first error, and all loads with it.
 func ahead[T any](n, window int, load func(i int) (T, error), visit func(T) error) error {
 	type result struct {
 		item T

@@ -81,7 +81,8 @@ func TestGraphOf(t *testing.T) {
 	p := &Planning{Memory: &Memory{}, Runs: Runs{Folder: Path(dir)}}
 	for _, bytes := range []int64{1 << 20, 100} {
 		got := firsts{}
-		if err := joining.Label(GraphOf(runs, records.EdgeNodes, p, bytes), got); err != nil || !maps.Equal(got, firsts(reached)) {
+		if err := joining.Label(GraphOf(runs, records.EdgeNodes, p, bytes), got); err != nil ||
+			!maps.Equal(got, firsts(reached)) {
 			t.Errorf("%d bytes: components %v (%v), want %v", bytes, got, err, reached)
 		}
 	}
@@ -197,7 +198,8 @@ func TestEdgesOfAStage(t *testing.T) {
 		t.Errorf("%d bytes of edges (%v), want %d", len(visited), err, len(whole))
 	}
 	stop := errors.New("stop")
-	if err := EachRecordOf(outcomes, Score, records.Edges, &Memory{}, func([]byte) error { return stop }); !errors.Is(err, stop) {
+	if err := EachRecordOf(outcomes, Score, records.Edges, &Memory{},
+		func([]byte) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("error %v", err)
 	}
 

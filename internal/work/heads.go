@@ -25,8 +25,8 @@ func HasHeads(pieces []runfile.Piece) bool {
 	return blocks > 0 && blocks == heads
 }
 
-// EachHead visits the sketch blocks of a split in order, as [TaskContext.EachBlock] does, with the heads of the sets. All blocks must
-// have heads. These lie in the third buffer. Seed is the seed of the digests.
+// EachHead visits the sketch blocks of a split in order, as [TaskContext.EachBlock] does, with the heads of the sets.
+// All blocks must have heads. These lie in the third buffer. Seed is the seed of the digests.
 func (w *TaskContext) EachHead(ctx context.Context, seed uint64, visit func(*sketchblock.Block, *Heads) error) error {
 	var pieces []runfile.Piece
 	for _, piece := range w.Pieces {
@@ -63,7 +63,8 @@ type Sets struct {
 	taskContext *TaskContext
 	block       *sketchblock.Block
 	piece       runfile.Piece
-	// isOf reports whether the bytes are the set of a document, as it was written. The check sum of the piece covers all sets together.
+	// isOf reports whether the bytes are the set of a document, as it was written. The check sum of the piece covers
+	// all sets together.
 	isOf func(i int, set []byte) bool
 
 	next, offset int    // the document behind the last one that was read, and where its set begins
@@ -82,8 +83,8 @@ func HasDigest(block *sketchblock.Block, digester *sketch.Digester) func(i int, 
 	}
 }
 
-// SetsOf returns the sets of a block, given the piece that has them. IsOf reports whether bytes that were read alone are the set of
-// document i, as its digest or a check sum tells.
+// SetsOf returns the sets of a block, given the piece that has them. IsOf reports whether bytes that were read alone
+// are the set of document i, as its digest or a check sum tells.
 func (w *TaskContext) SetsOf(block *sketchblock.Block, piece runfile.Piece, isOf func(i int, set []byte) bool) Sets {
 	return Sets{taskContext: w, block: block, piece: piece, isOf: isOf}
 }
@@ -106,7 +107,11 @@ func (s *Sets) Set(i int) ([]byte, error) {
 	set, err := s.taskContext.Reader.ReadStretch(s.taskContext.Buffers[1][:0], s.piece, s.offset, size)
 	s.taskContext.Buffers[1] = set
 	if err == nil && !s.isOf(i, set) {
-		err = &storage.DamagedError{Op: "read", Path: s.piece.Path, Err: fmt.Errorf("a set at %d is damaged (check sum)", s.piece.Offset+int64(s.offset))}
+		err = &storage.DamagedError{
+			Op:   "read",
+			Path: s.piece.Path,
+			Err:  fmt.Errorf("a set at %d is damaged (check sum)", s.piece.Offset+int64(s.offset)),
+		}
 	}
 	return set, err
 }

@@ -26,7 +26,9 @@ func largeGraphs(documents int) []largeGraph {
 	shuffled := func(i int) uint32 { return uint32(i * 7_368_787 % documents) }
 	return []largeGraph{
 		{"chain", documents - 1, func(_ *rand.Rand, i int) (a, b uint32) { return uint32(i), uint32(i + 1) }},
-		{"shuffled chain", documents - 1, func(_ *rand.Rand, i int) (a, b uint32) { return shuffled(i), shuffled(i + 1) }},
+		{"shuffled chain", documents - 1, func(_ *rand.Rand, i int) (a, b uint32) {
+			return shuffled(i), shuffled(i + 1)
+		}},
 		{"star", documents - 1, func(_ *rand.Rand, i int) (a, b uint32) { return 0, uint32(i + 1) }},
 		{"components of ten", documents / 10 * 9, func(_ *rand.Rand, i int) (a, b uint32) {
 			return shuffled(i / 9 * 10), shuffled(i/9*10 + i%9 + 1)
@@ -38,7 +40,9 @@ func largeGraphs(documents int) []largeGraph {
 }
 
 // writeLarge writes a graph in parts, and returns the run files. It joins the edges in forest, too.
-func writeLarge(b *testing.B, dir string, edges int, edge func(*rand.Rand, int) (uint32, uint32), forest graphs.Forest[uint32]) (runs []string) {
+func writeLarge(b *testing.B, dir string, edges int, edge func(*rand.Rand, int) (uint32, uint32),
+	forest graphs.Forest[uint32],
+) (runs []string) {
 	b.Helper()
 	const parts = 64
 	for part := range parts {
@@ -82,8 +86,8 @@ func (n firstNumbers) Document(d joining.Document) (none struct{}, err error) {
 	return none, nil
 }
 
-// BenchmarkLabel labels graphs of ten million documents within several budgets, or with -short of a hundred thousand within a
-// hundredth of these. The labels must be as a plain union-find gives them.
+// BenchmarkLabel labels graphs of ten million documents within several budgets, or with -short of a hundred thousand
+// within a hundredth of these. The labels must be as a plain union-find gives them.
 func BenchmarkLabel(b *testing.B) {
 	documents, less := 10_000_000, int64(1)
 	if testing.Short() {
@@ -107,7 +111,9 @@ func BenchmarkLabel(b *testing.B) {
 					for i := range labels {
 						labels[i] = uint32(i)
 					}
-					took, err := Measure(func() error { return joining.Label(GraphOf(runs, records.EdgeNodes, p, bytes/less), labels) })
+					took, err := Measure(func() error {
+						return joining.Label(GraphOf(runs, records.EdgeNodes, p, bytes/less), labels)
+					})
 					if err != nil {
 						b.Fatal(err)
 					}

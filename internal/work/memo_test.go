@@ -13,15 +13,22 @@ import (
 func TestMemo(t *testing.T) {
 	runs := work.Runs{Folder: work.Path(t.TempDir()), Resumable: true}
 	done := work.Done{
-		Outcome: work.Outcome{Stage: work.Key, Number: 3, Run: "/run-\xff", Findings: worktest.Counted(findings.Counts{Documents: 5})},
-		Tasks:   [][]byte{{1, 2}, {}, {3}},
+		Outcome: work.Outcome{
+			Stage:    work.Key,
+			Number:   3,
+			Run:      "/run-\xff",
+			Findings: worktest.Counted(findings.Counts{Documents: 5}),
+		},
+		Tasks: [][]byte{{1, 2}, {}, {3}},
 	}
 	given := [][]byte{[]byte("ab"), []byte("c")}
 	if err := runs.Remember(done, "step", given...); err != nil {
 		t.Fatal(err)
 	}
 	got, found, err := runs.Recall("step", given...)
-	if err != nil || !found || got.Outcome.Run != done.Outcome.Run || !reflect.DeepEqual(got.Outcome.Counts, done.Outcome.Counts) || len(got.Tasks) != 3 || !reflect.DeepEqual(got.Tasks[0], done.Tasks[0]) {
+	if err != nil || !found || got.Outcome.Run != done.Outcome.Run ||
+		!reflect.DeepEqual(got.Outcome.Counts, done.Outcome.Counts) || len(got.Tasks) != 3 ||
+		!reflect.DeepEqual(got.Tasks[0], done.Tasks[0]) {
 		t.Errorf("%+v, %t, %v", got, found, err)
 	}
 	for _, other := range []struct {

@@ -26,7 +26,8 @@ type Outcome struct {
 	Kept Path `json:",omitempty"`
 	// Findings is what the task has found. Those of all tasks are merged.
 	findings.Findings
-	// OtherSources counts the values, and their documents, that are not among those that most documents of a corpus have.
+	// OtherSources counts the values, and their documents, that are not among those that most documents of a corpus
+	// have.
 	OtherSources [sources.Corpora]sources.Others `json:",omitzero"`
 	// Shingles is the number of hashes in the sets of a task's sketch blocks.
 	Shingles int64 `json:",omitempty"`
@@ -78,7 +79,8 @@ func ReadOutcomes(elements func(*[]byte) bool) ([]Outcome, findings.Counts, erro
 		findings.Merge(&sum, o.Counts)
 	}
 	slices.SortFunc(outcomes, func(a, b Outcome) int {
-		return cmp.Or(cmp.Compare(slices.Index(Stages, a.Stage), slices.Index(Stages, b.Stage)), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Run, b.Run))
+		return cmp.Or(cmp.Compare(slices.Index(Stages, a.Stage), slices.Index(Stages, b.Stage)),
+			cmp.Compare(a.Number, b.Number), cmp.Compare(a.Run, b.Run))
 	})
 	return outcomes, sum, nil
 }
@@ -121,9 +123,9 @@ type shippedOutcome struct {
 }
 
 // A run that died can go on where it was, if its tasks have left notes of what they did. A note is kept under a hash of
-// the name of the step and of all that its task was given. A task is given the names of the files that earlier tasks wrote, and
-// these names are random. So a task that has to be done again gives its followers other names, and they are done again
-// too. Parameters are not part of the hash: who resumes a run makes sure that they are the same.
+// the name of the step and of all that its task was given. A task is given the names of the files that earlier tasks
+// wrote, and these names are random. So a task that has to be done again gives its followers other names, and they are
+// done again too. Parameters are not part of the hash: who resumes a run makes sure that they are the same.
 
 // Done is what a task, or a step between stages, has done.
 type Done struct {

@@ -15,8 +15,12 @@ func FuzzElements(f *testing.F) {
 	f.Add(1<<32-1, 1, 1<<31, int64(1)<<62, int64(-1), "/some where/\xff\xfe\n")
 	f.Fuzz(func(t *testing.T, number, step, shards int, documents, shingles int64, path string) {
 		task := Task{
-			Number: int(uint32(number)), Step: int(uint32(step)), Shards: int(uint32(shards)), // numbers have 32 bits
-			Documents: documents, Shingles: shingles, Catalog: path,
+			Number:    int(uint32(number)),
+			Step:      int(uint32(step)),
+			Shards:    int(uint32(shards)), // numbers have 32 bits
+			Documents: documents,
+			Shingles:  shingles,
+			Catalog:   path,
 		}
 		if number%3 > 0 {
 			task.Also = []int{int(uint32(shards)), 7}
@@ -59,7 +63,16 @@ func TestBrokenElements(t *testing.T) {
 
 // TestRunsOf: tasks that have written nothing have no run. Leaving stages out changes no outcome.
 func TestRunsOf(t *testing.T) {
-	outcomes := []Outcome{{Stage: Fingerprint, Run: "a"}, {Stage: Key}, {Stage: Key, Run: "b"}, {Stage: Group, Run: "c"}, {Stage: Key, Run: "d"}}
+	outcomes := []Outcome{
+		{Stage: Fingerprint, Run: "a"},
+		{Stage: Key},
+		{Stage: Key, Run: "b"},
+		{Stage: Group, Run: "c"},
+		{
+			Stage: Key,
+			Run:   "d",
+		},
+	}
 	before := slices.Clone(outcomes)
 	for _, c := range []struct {
 		but  []Stage
@@ -104,7 +117,8 @@ func FuzzFault(f *testing.F) {
 		if strings.Contains(before, faultMark) {
 			return // the first fault counts
 		}
-		if got, found := FaultOf(errors.New(before + text[:len(text)/2])); found && !strings.Contains(before+text, faultMark) {
+		if got, found := FaultOf(errors.New(before + text[:len(text)/2])); found &&
+			!strings.Contains(before+text, faultMark) {
 			t.Errorf("%q has the fault %+v", before, got)
 		}
 		if got, found := FaultOf(errors.New(before + want.Error() + after)); !found || got != want {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Room is how much memory a process may take that has the machine, or its control group, to itself: three quarters of the least
-// limit of the control groups that it is in, or of the machine's memory if that is less. The rest is for what the system counts
-// to the process in addition to its own pages, such as files that it has just read. Root is the root of the file system. Without limits
-// to be read, as outside of Linux, it is 0.
+// Room is how much memory a process may take that has the machine, or its control group, to itself: three quarters of
+// the least limit of the control groups that it is in, or of the machine's memory if that is less. The rest is for what
+// the system counts to the process in addition to its own pages, such as files that it has just read. Root is the root
+// of the file system. Without limits to be read, as outside of Linux, it is 0.
 func Room(root fs.FS) int64 {
 	least := machineMemory(root)
 	for line := range strings.Lines(readText(root, "proc/self/cgroup")) {
@@ -23,8 +23,8 @@ func Room(root fs.FS) int64 {
 			}
 			top, file = path.Join(top, controllers), "memory.limit_in_bytes"
 		}
-		// The limits of a group also hold for all groups in it. In a container the path may be one of the host, which is not
-		// there, and then the top is the group of the container.
+		// The limits of a group also hold for all groups in it. In a container the path may be one of the host, which
+		// is not there, and then the top is the group of the container.
 		for folder := path.Join(top, group); strings.HasPrefix(folder, top); folder = path.Dir(folder) {
 			limit, err := strconv.ParseInt(readText(root, path.Join(folder, file)), 10, 64)
 			if err == nil && limit > 0 && (least == 0 || limit < least) {

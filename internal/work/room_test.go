@@ -22,15 +22,19 @@ func TestRoom(t *testing.T) {
 			"proc/meminfo": machine, "proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "max\n",
 		}, 12 << 30},
 		{"a service below a slice with less", map[string]string{
-			"proc/meminfo": machine, "proc/self/cgroup": "0::/batch.slice/pool.service\n",
-			"sys/fs/cgroup/batch.slice/memory.max": "2147483648\n", "sys/fs/cgroup/batch.slice/pool.service/memory.max": "4294967296\n",
+			"proc/meminfo":                                      machine,
+			"proc/self/cgroup":                                  "0::/batch.slice/pool.service\n",
+			"sys/fs/cgroup/batch.slice/memory.max":              "2147483648\n",
+			"sys/fs/cgroup/batch.slice/pool.service/memory.max": "4294967296\n",
 		}, 3 << 29},
 		{"a container of version 1 that knows the path of the host", map[string]string{
 			"proc/meminfo": machine, "proc/self/cgroup": "5:cpuset:/docker/1\n4:memory:/docker/1\n0::/docker/1\n",
 			"sys/fs/cgroup/memory/memory.limit_in_bytes": "1073741824\n",
 		}, 3 << 28},
 		{"version 1 without a limit", map[string]string{
-			"proc/meminfo": machine, "proc/self/cgroup": "4:memory:/\n", "sys/fs/cgroup/memory/memory.limit_in_bytes": none,
+			"proc/meminfo":     machine,
+			"proc/self/cgroup": "4:memory:/\n",
+			"sys/fs/cgroup/memory/memory.limit_in_bytes": none,
 		}, 12 << 30},
 		{"a controller that shares its tree", map[string]string{
 			"proc/self/cgroup": "4:cpu,memory:/a\n", "sys/fs/cgroup/cpu,memory/a/memory.limit_in_bytes": "4096\n",

@@ -132,8 +132,8 @@ func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memor
 	return m.Figures, nil
 }
 
-// Shielded turns a panic of the work into an error. A task, or a part of it, may run in a goroutine of its own, where nobody else would
-// name the task, or clean up after it.
+// Shielded turns a panic of the work into an error. A task, or a part of it, may run in a goroutine of its own, where
+// nobody else would name the task, or clean up after it.
 func Shielded(work func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -157,8 +157,8 @@ func Measure(work func() error) (time.Duration, error) {
 // Attempt does a task, or a step between stages, from its beginning.
 type Attempt func(ctx context.Context) (Done, Figures, error)
 
-// Rehearse makes attempts that do not count before the one that does, with the seed of what goes wrong. Package worktest
-// sets it.
+// Rehearse makes attempts that do not count before the one that does, with the seed of what goes wrong. Package
+// worktest sets it.
 var Rehearse func(ctx context.Context, seed uint64, name string, attempt Attempt) (Done, Figures, error)
 
 // Try makes an attempt at what has that name, or rehearses it if [Runs.Unreliable] is set.
@@ -245,11 +245,11 @@ type Runs struct {
 	Folder Path
 	// Held is the number of bytes of its run file that a task buffers, so that sections grow to a size worth a read.
 	Held int
-	// Ahead is how many bytes of input files a task reads before it wants them, and how many of results it finishes while it writes
-	// others.
+	// Ahead is how many bytes of input files a task reads before it wants them, and how many of results it finishes
+	// while it writes others.
 	Ahead int64
-	// LargeBytes is how many bytes of documents an ordinary task holds at most. Tasks that hold more take turns; 0: they do
-	// not. It changes no result.
+	// LargeBytes is how many bytes of documents an ordinary task holds at most. Tasks that hold more take turns; 0:
+	// they do not. It changes no result.
 	LargeBytes int64
 	// Release lets run files go as soon as no later task reads them. It requires a runner that never runs a task twice.
 	Release bool
@@ -258,8 +258,8 @@ type Runs struct {
 	// Unreliable, if not 0, makes tasks run as on a cluster that loses workers: see [Rehearse]. It is the seed of what
 	// goes wrong. Tests set it, to see that nothing of that changes results. It excludes Release.
 	Unreliable uint64
-	// Memory is the size in bytes that a worker of a cluster aims to stay below; 0: no limit, or one that the process has
-	// set itself, see [Room].
+	// Memory is the size in bytes that a worker of a cluster aims to stay below; 0: no limit, or one that the process
+	// has set itself, see [Room].
 	Memory int64
 	// Patience is how long an operation on a bucket goes on that makes no progress; 0: the usual time.
 	Patience time.Duration

@@ -62,7 +62,10 @@ func TestMemoryOfAStage(t *testing.T) {
 		var figures Figures
 		for number := range Cores() { // all slots take part
 			var err error
-			if figures, err = job.Run(t.Context(), stage, number, func(m *Memory) error { work(m); return nil }); err != nil {
+			if figures, err = job.Run(t.Context(), stage, number, func(m *Memory) error {
+				work(m)
+				return nil
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -72,7 +75,8 @@ func TestMemoryOfAStage(t *testing.T) {
 		m.Buffers[0] = make([]byte, 1<<10)
 		m.Figures.Records, m.Figures.Bytes = 7, 8
 	})
-	if figures.Records != 7 || figures.Bytes != 8 || figures.Ended.Before(figures.Begun) || figures.Begun.IsZero() || figures.CPU < 0 {
+	if figures.Records != 7 || figures.Bytes != 8 || figures.Ended.Before(figures.Begun) || figures.Begun.IsZero() ||
+		figures.CPU < 0 {
 		t.Errorf("figures %+v", figures)
 	}
 	run("one", func(m *Memory) {
@@ -94,7 +98,8 @@ func TestPanics(t *testing.T) {
 	for range 2 * Cores() {
 		_, err := job.Run(t.Context(), Score, 12, func(*Memory) error { panic("no way") })
 		fault, found := FaultOf(err)
-		if !found || fault.Kind != OtherFault || !strings.HasPrefix(fault.Text, "score 12: panic: no way") || !strings.Contains(fault.Text, "TestPanics") {
+		if !found || fault.Kind != OtherFault || !strings.HasPrefix(fault.Text, "score 12: panic: no way") ||
+			!strings.Contains(fault.Text, "TestPanics") {
 			t.Fatalf("fault %+v", fault)
 		}
 	}
@@ -107,7 +112,8 @@ func TestTooManyItems(t *testing.T) {
 		graphs.Next[uint8](1 << 8)
 		return nil
 	})
-	if fault, found := FaultOf(err); !found || !strings.HasPrefix(fault.Text, "group 3: more items than") || strings.Contains(fault.Text, "panic") {
+	if fault, found := FaultOf(err); !found || !strings.HasPrefix(fault.Text, "group 3: more items than") ||
+		strings.Contains(fault.Text, "panic") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -121,7 +127,8 @@ func TestListOnDisk(t *testing.T) {
 		}
 		return nil
 	})
-	if fault, found := FaultOf(err); !found || fault.Errno != "ENOENT" || !strings.HasPrefix(fault.Text, "write 4: hold a list on the local disk: ") {
+	if fault, found := FaultOf(err); !found || fault.Errno != "ENOENT" ||
+		!strings.HasPrefix(fault.Text, "write 4: hold a list on the local disk: ") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -155,9 +162,16 @@ func TestLimitMemory(t *testing.T) {
 func TestTaskContext(t *testing.T) {
 	dir := t.TempDir()
 	runs := Runs{Folder: Path(dir), Held: 10}
-	paths := []string{writeRun(t, dir, 1, records.Keys, 0, 1), writeRun(t, dir, 2, records.Keys, 1), writeRun(t, dir, 3, records.IDs, 1)}
+	paths := []string{
+		writeRun(t, dir, 1, records.Keys, 0, 1), writeRun(t, dir, 2, records.Keys, 1),
+		writeRun(t, dir, 3, records.IDs, 1),
+	}
 	var tasks []Task
-	p := Planning{Runs: runs, Emit: func(task Task) { tasks = append(tasks, task) }, Counts: findings.Counts{Documents: 77}}
+	p := Planning{
+		Runs:   runs,
+		Emit:   func(task Task) { tasks = append(tasks, task) },
+		Counts: findings.Counts{Documents: 77},
+	}
 	if err := p.Deliver(Delivery{Step: 3, Needed: []runfile.Kind{records.Keys}}, paths); err != nil || len(tasks) != 2 {
 		t.Fatalf("tasks %+v (%v)", tasks, err)
 	}
@@ -199,7 +213,8 @@ func TestTaskContext(t *testing.T) {
 	if !errors.Is(err, broken) || o.Run != "" || files(t, dir) != before {
 		t.Errorf("a task that fails: error %v, run %q, %d files, want %d", err, o.Run, files(t, dir), before)
 	}
-	if o, err = do(Task{}, func(context.Context, Task, *TaskContext) error { return nil }); err != nil || o.Run != "" || files(t, dir) != before {
+	if o, err = do(Task{}, func(context.Context, Task, *TaskContext) error { return nil }); err != nil ||
+		o.Run != "" || files(t, dir) != before {
 		t.Errorf("a task that writes nothing: error %v, run %q, %d files, want %d", err, o.Run, files(t, dir), before)
 	}
 	nothing := func(context.Context, Task, *TaskContext) error {

@@ -44,7 +44,10 @@ const (
 )
 
 // Stages are the stages of a job on files, in the order of the data.
-var Stages = []Stage{Read, Fingerprint, Source, Common, Strip, Trim, Prune, Spread, Count, Key, Group, Gather, Score, Audit, Cluster, Site, Mirror, Write}
+var Stages = []Stage{
+	Read, Fingerprint, Source, Common, Strip, Trim, Prune, Spread, Count, Key, Group, Gather, Score,
+	Audit, Cluster, Site, Mirror, Write,
+}
 
 // Names of the metrics of a stage that say what its tasks asked of buckets.
 const (
@@ -56,8 +59,8 @@ const (
 
 func RequestsMetric(kind storage.Kind) string { return "requests_" + kind.String() }
 
-// large is the right to hold more memory than an ordinary task does, because documents are large. One task of the process has
-// it at a time, in whatever stage.
+// large is the right to hold more memory than an ordinary task does, because documents are large. One task of the
+// process has it at a time, in whatever stage.
 var large = semaphore.NewWeighted(1)
 
 // BeginLarge waits until no other task of the process holds large documents. Who gets the right must call [EndLarge].
@@ -65,8 +68,8 @@ func BeginLarge(ctx context.Context) error { return large.Acquire(ctx, 1) }
 
 func EndLarge() { large.Release(1) }
 
-// Expect says how many bytes of documents the task is about to hold. If an ordinary task holds less, it waits until no other
-// task is large. The task then stays large to its end.
+// Expect says how many bytes of documents the task is about to hold. If an ordinary task holds less, it waits until no
+// other task is large. The task then stays large to its end.
 func (w *TaskContext) Expect(bytes int64) error {
 	if w.beginLarge == nil || w.isLarge || w.Runs.LargeBytes == 0 || bytes <= w.Runs.LargeBytes {
 		return nil
@@ -88,9 +91,9 @@ func (w *TaskContext) endLarge() {
 	EndLarge()
 }
 
-// programMemory is the part of a process's memory that the garbage collector does not see, in bytes. The code and the tables of
-// the program take 41 MiB, and 51 MiB with its tests. The rest is for what the collector is late to free, some ten megabytes
-// where other processes have the cores.
+// programMemory is the part of a process's memory that the garbage collector does not see, in bytes. The code and the
+// tables of the program take 41 MiB, and 51 MiB with its tests. The rest is for what the collector is late to free,
+// some ten megabytes where other processes have the cores.
 const programMemory = 64 << 20
 
 // LimitMemory makes the garbage collector work harder as this process nears the size, 0 for none. The function that it

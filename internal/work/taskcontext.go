@@ -1,6 +1,7 @@
-// Package work runs the tasks of all stages, and routes what they write to the tasks of the next stage. A task is a shard or a split, and the pieces of run files
-// for it. It gets a [TaskContext], turns the pieces into one run file, and emits a small [Outcome]. A step between two stages
-// gets a [Planning], and turns the outcomes of the first stage into the tasks of the second.
+// Package work runs the tasks of all stages, and routes what they write to the tasks of the next stage. A task is a
+// shard or a split, and the pieces of run files for it. It gets a [TaskContext], turns the pieces into one run file,
+// and emits a small [Outcome]. A step between two stages gets a [Planning], and turns the outcomes of the first stage
+// into the tasks of the second.
 //
 // Files have random names and are never changed, so a task may run twice.
 package work
@@ -60,8 +61,8 @@ func (w *TaskContext) Has(kind runfile.Kind) bool {
 	return slices.ContainsFunc(w.Pieces, func(piece runfile.Piece) bool { return piece.Kind == kind })
 }
 
-// ReadPiece returns one piece in one of the memory's buffers. A task mostly holds what it reads twice: as it is stored, and
-// as it is worked on.
+// ReadPiece returns one piece in one of the memory's buffers. A task mostly holds what it reads twice: as it is stored,
+// and as it is worked on.
 func (w *TaskContext) ReadPiece(buffer int, piece runfile.Piece) ([]byte, error) {
 	if err := w.Expect(2 * piece.Length); err != nil {
 		return nil, err
@@ -111,8 +112,8 @@ func (w *TaskContext) ReadBlock(piece runfile.Piece) (block sketchblock.Block, e
 	return ParseBlock(packed, piece)
 }
 
-// ParseBlock reads the header of the documents of a sketch block, given their bytes and their piece. Blocks that a state
-// keeps do not know the number of their file. A link to them has it as its mark.
+// ParseBlock reads the header of the documents of a sketch block, given their bytes and their piece. Blocks that a
+// state keeps do not know the number of their file. A link to them has it as its mark.
 func ParseBlock(documents []byte, piece runfile.Piece) (sketchblock.Block, error) {
 	block, err := sketchblock.Parse(documents)
 	if err == nil && piece.Mark != 0 {
@@ -123,7 +124,9 @@ func ParseBlock(documents []byte, piece runfile.Piece) (sketchblock.Block, error
 
 // EachSet visits the documents of the sketch blocks of a split in order. Visit gets a block, the number of a document
 // in it, and the bytes of its set or sequence. The block is in the first buffer, its sets in the second.
-func (w *TaskContext) EachSet(ctx context.Context, visit func(block *sketchblock.Block, i int, set []byte) error) error {
+func (w *TaskContext) EachSet(ctx context.Context,
+	visit func(block *sketchblock.Block, i int, set []byte) error,
+) error {
 	return w.EachBlock(ctx, func(block *sketchblock.Block, piece runfile.Piece) error {
 		sets, err := w.ReadPiece(1, piece)
 		if err != nil {
@@ -138,8 +141,8 @@ func (w *TaskContext) EachSet(ctx context.Context, visit func(block *sketchblock
 	})
 }
 
-// Do does a task, and afterwards closes its run. It finds the pieces of each of the task's shards, and does them one after the
-// other.
+// Do does a task, and afterwards closes its run. It finds the pieces of each of the task's shards, and does them one
+// after the other.
 func (w *TaskContext) Do(ctx context.Context, t Task, do func(context.Context, Task, *TaskContext) error) (err error) {
 	w.beginLarge = func() error { return BeginLarge(ctx) }
 	defer w.endLarge()
@@ -235,8 +238,9 @@ type Delivery struct {
 	Output bool
 	// OnlyCounted are stages whose outcomes add to the counts, and whose records no task gets.
 	OnlyCounted []Stage
-	// Into is into how many shards each task writes; 0 for few. Where there are very many pieces, a task does several shards. With
-	// IntoPlaces it is as many as the step before has made places, and with Back as many as the stage before has tasks.
+	// Into is into how many shards each task writes; 0 for few. Where there are very many pieces, a task does several
+	// shards. With IntoPlaces it is as many as the step before has made places, and with Back as many as the stage
+	// before has tasks.
 	Into             int
 	IntoPlaces, Back bool
 	// Enough is how many tasks are to be left for the workers: [FewTasks] or [ManyTasks].
@@ -244,8 +248,9 @@ type Delivery struct {
 }
 
 const (
-	// Up to manyPieces, the pieces that the tasks of a stage write cost little. Beyond, tasks do several shards each: mostTogether at
-	// most, and as many as have togetherBytes to read, since a task holds its run file, which is shorter, on the local disk.
+	// Up to manyPieces, the pieces that the tasks of a stage write cost little. Beyond, tasks do several shards each:
+	// mostTogether at most, and as many as have togetherBytes to read, since a task holds its run file, which is
+	// shorter, on the local disk.
 	manyPieces    = 1 << 18
 	mostTogether  = 16
 	togetherBytes = 16 << 30
@@ -255,8 +260,8 @@ const (
 	ManyTasks = 2048
 )
 
-// Together returns how many shards each task of a stage does. The stage has a number of shards. Each writes into a number of others, and together they
-// read a number of bytes.
+// Together returns how many shards each task of a stage does. The stage has a number of shards. Each writes into a
+// number of others, and together they read a number of bytes.
 func Together(shards, into, enough int, bytes float64) int {
 	if float64(shards)*float64(into) <= manyPieces {
 		return 1
@@ -316,8 +321,13 @@ func (d Delivery) Deliver(temp string, runs []string, counts findings.Counts, em
 	shards = slices.Compact(shards)
 	for some := range slices.Chunk(shards, Together(len(shards), d.Into, d.Enough, float64(catalog.Bytes))) {
 		emit(Task{
-			Number: some[0], Also: some[1:], Step: d.Step, Shards: all, Documents: counts.Documents,
-			IntegerNames: counts.HasIntegerNames(), Catalog: catalog.Path,
+			Number:       some[0],
+			Also:         some[1:],
+			Step:         d.Step,
+			Shards:       all,
+			Documents:    counts.Documents,
+			IntegerNames: counts.HasIntegerNames(),
+			Catalog:      catalog.Path,
 		})
 	}
 	return nil

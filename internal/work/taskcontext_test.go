@@ -28,7 +28,8 @@ func TestEachSet(t *testing.T) {
 			builder.Add(sketchblock.Document{Ref: docref.Ref(i), Set: sets[i], Size: 10})
 		}
 		run := runfile.NewWriter(dir, 1<<20)
-		if err := errors.Join(run.Section(records.Documents, 0, builder.Documents()...), run.Section(records.Sets, 0, builder.Sets())); err != nil {
+		if err := errors.Join(run.Section(records.Documents, 0, builder.Documents()...),
+			run.Section(records.Sets, 0, builder.Sets())); err != nil {
 			t.Fatal(err)
 		}
 		path, err := run.Close()
@@ -65,7 +66,8 @@ func TestEachSet(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := taskContext.EachSet(ctx, func(*sketchblock.Block, int, []byte) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := taskContext.EachSet(ctx, func(*sketchblock.Block, int, []byte) error { return nil }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }
@@ -123,7 +125,11 @@ func TestSets(t *testing.T) {
 
 // TestStopsWhoWrites: a task that does not look at its context ends when it writes after the context has.
 func TestStopsWhoWrites(t *testing.T) {
-	taskContext := &TaskContext{Memory: &Memory{}, Runs: Runs{Folder: Path(t.TempDir()), Held: 1 << 20}, Outcome: new(Outcome)}
+	taskContext := &TaskContext{
+		Memory:  &Memory{},
+		Runs:    Runs{Folder: Path(t.TempDir()), Held: 1 << 20},
+		Outcome: new(Outcome),
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	written := 0
 	err := taskContext.Do(ctx, Task{}, func(_ context.Context, _ Task, w *TaskContext) error {

@@ -74,7 +74,15 @@ func TestElements(t *testing.T) {
 		t.Error("a broken outcome is taken")
 	}
 
-	sent := Task{Number: 1<<31 + 7, Step: 1, Shards: 12, Documents: 1 << 40, Shingles: 1 << 50, Catalog: "/some where/catalog", Also: []int{1<<31 + 9}}
+	sent := Task{
+		Number:    1<<31 + 7,
+		Step:      1,
+		Shards:    12,
+		Documents: 1 << 40,
+		Shingles:  1 << 50,
+		Catalog:   "/some where/catalog",
+		Also:      []int{1<<31 + 9},
+	}
 	if got := DecodeTask(sent.Encode()); !reflect.DeepEqual(got, sent) {
 		t.Errorf("task %+v, want %+v", got, sent)
 	}
@@ -150,10 +158,38 @@ func TestDeliver(t *testing.T) {
 		want   []int
 		shards int
 	}{
-		{"needed", Delivery{Needed: []runfile.Kind{records.Keys}, Extra: []runfile.Kind{records.IDs}}, findings.Counts{}, runs, []int{0, 2, 5, 9}, 0},
-		{"two needed", Delivery{Needed: []runfile.Kind{records.Keys, records.IDs}}, findings.Counts{}, runs, []int{0, 2, 5, 7, 9}, 0},
-		{"all below a number", Delivery{Shards: 4, Needed: []runfile.Kind{records.Keys}}, findings.Counts{}, runs, []int{0, 1, 2, 3, 5, 9}, 4},
-		{"output", Delivery{Output: true}, findings.Counts{Documents: 2*documentsPerShard + 1}, runs, []int{0, 1, 2}, 3},
+		{
+			"needed",
+			Delivery{Needed: []runfile.Kind{records.Keys}, Extra: []runfile.Kind{records.IDs}},
+			findings.Counts{},
+			runs,
+			[]int{0, 2, 5, 9},
+			0,
+		},
+		{
+			"two needed",
+			Delivery{Needed: []runfile.Kind{records.Keys, records.IDs}},
+			findings.Counts{},
+			runs,
+			[]int{0, 2, 5, 7, 9},
+			0,
+		},
+		{
+			"all below a number",
+			Delivery{Shards: 4, Needed: []runfile.Kind{records.Keys}},
+			findings.Counts{},
+			runs,
+			[]int{0, 1, 2, 3, 5, 9},
+			4,
+		},
+		{
+			"output",
+			Delivery{Output: true},
+			findings.Counts{Documents: 2*documentsPerShard + 1},
+			runs,
+			[]int{0, 1, 2},
+			3,
+		},
 		{"output of nothing", Delivery{Output: true}, findings.Counts{}, nil, []int{0}, 1},
 		{"nothing", Delivery{Needed: []runfile.Kind{records.Keys}}, findings.Counts{}, nil, nil, 0},
 		{"none needed", Delivery{Needed: []runfile.Kind{records.NodePairs}}, findings.Counts{}, runs, nil, 0},
@@ -189,15 +225,24 @@ func TestDeliver(t *testing.T) {
 }
 
 func TestOutputShards(t *testing.T) {
-	for documents, want := range map[int64]int{0: 1, 1: 1, documentsPerShard: 1, documentsPerShard + 1: 2, 10 * documentsPerShard: 10, 1e8: 1000, 1e9: 3163, 1e10: 10_000} {
+	for documents, want := range map[int64]int{
+		0:                      1,
+		1:                      1,
+		documentsPerShard:      1,
+		documentsPerShard + 1:  2,
+		10 * documentsPerShard: 10,
+		1e8:                    1000,
+		1e9:                    3163,
+		1e10:                   10_000,
+	} {
 		if got := OutputShards(findings.Counts{Documents: documents}); got != want {
 			t.Errorf("%d documents in %d shards, want %d", documents, got, want)
 		}
 	}
 }
 
-// TestTogether: where tasks would write very many pieces, each does neighbouring shards, every shard is done once, and what a task
-// writes for all of them is in one run file.
+// TestTogether: where tasks would write very many pieces, each does neighbouring shards, every shard is done once, and
+// what a task writes for all of them is in one run file.
 func TestTogether(t *testing.T) {
 	for _, c := range [][5]int{
 		{1, 1 << 30, FewTasks, 1, 1},
@@ -211,12 +256,18 @@ func TestTogether(t *testing.T) {
 		{1 << 20, 1 << 20, FewTasks, 2 * togetherBytes, 1},
 	} {
 		if got := Together(c[0], c[1], c[2], float64(c[0])*float64(c[3])); got != c[4] {
-			t.Errorf("%d shards of %d bytes, %d pieces each, %d tasks enough: %d together, want %d", c[0], c[3], c[1], c[2], got, c[4])
+			t.Errorf("%d shards of %d bytes, %d pieces each, %d tasks enough: %d together, want %d", c[0], c[3], c[1],
+				c[2], got, c[4])
 		}
 	}
 	outcomes := []Outcome{{Number: 0}, {Number: 16}, {Places: 5}}
 	for _, c := range []struct{ d, want Delivery }{
-		{Delivery{Into: 2}, Delivery{Into: 2}}, {Delivery{Back: true}, Delivery{Back: true, Into: 17}}, {Delivery{IntoPlaces: true}, Delivery{IntoPlaces: true, Into: 5}},
+		{Delivery{Into: 2}, Delivery{Into: 2}},
+		{Delivery{Back: true}, Delivery{Back: true, Into: 17}},
+		{Delivery{IntoPlaces: true}, Delivery{
+			IntoPlaces: true,
+			Into:       5,
+		}},
 	} {
 		if got := c.d.After(outcomes); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%+v becomes %+v", c.d, got)
@@ -233,7 +284,12 @@ func TestTogether(t *testing.T) {
 	err := d.Deliver(dir, []string{writeRun(t, dir, 1, records.Keys, all...)}, findings.Counts{}, func(task Task) {
 		tasks++
 		var outcome Outcome
-		taskContext := TaskContext{Memory: &Memory{}, Runs: Runs{Folder: Path(dir), Held: 1 << 20}, Outcome: &outcome, Hold: func(any) {}}
+		taskContext := TaskContext{
+			Memory:  &Memory{},
+			Runs:    Runs{Folder: Path(dir), Held: 1 << 20},
+			Outcome: &outcome,
+			Hold:    func(any) {},
+		}
 		var own []int
 		err := taskContext.Do(t.Context(), task, func(_ context.Context, one Task, w *TaskContext) error {
 			packed, err := w.Read(0, records.Keys)

@@ -73,13 +73,27 @@ func TestStaging(t *testing.T) {
 
 // allFlags are the flags of Dataflow that change a job, apart from those that lead to the service.
 var allFlags = map[string]string{
-	"labels": `{"team":"corpora","night":"1"}`, "num_workers": "3", "max_num_workers": "9", "autoscaling_algorithm": "THROUGHPUT_BASED",
-	"worker_machine_type": "n2-highmem-8", "number_of_worker_harness_threads": "8", "disk_size_gb": "100", "disk_type": "pd-ssd",
-	"disk_provisioned_iops": "3000", "disk_provisioned_throughput_mibps": "140",
-	"flexrs_goal": "FLEXRS_COST_OPTIMIZED", "min_cpu_platform": "Intel Ice Lake", "experiments": "shuffle_mode=service", "dataflow_service_options": "enable_prime",
-	"dataflow_kms_key": "projects/a/locations/b/keyRings/c/cryptoKeys/d", "service_account_email": "worker@a-project.invalid",
-	"network": "net", "subnetwork": "regions/europe-west4/subnetworks/sub", "no_use_public_ips": "true", "worker_zone": "europe-west4-b",
-	"sdk_container_image": "europe-west4-docker.pkg.dev/a-project/images/beam:1",
+	"labels":                            `{"team":"corpora","night":"1"}`,
+	"num_workers":                       "3",
+	"max_num_workers":                   "9",
+	"autoscaling_algorithm":             "THROUGHPUT_BASED",
+	"worker_machine_type":               "n2-highmem-8",
+	"number_of_worker_harness_threads":  "8",
+	"disk_size_gb":                      "100",
+	"disk_type":                         "pd-ssd",
+	"disk_provisioned_iops":             "3000",
+	"disk_provisioned_throughput_mibps": "140",
+	"flexrs_goal":                       "FLEXRS_COST_OPTIMIZED",
+	"min_cpu_platform":                  "Intel Ice Lake",
+	"experiments":                       "shuffle_mode=service",
+	"dataflow_service_options":          "enable_prime",
+	"dataflow_kms_key":                  "projects/a/locations/b/keyRings/c/cryptoKeys/d",
+	"service_account_email":             "worker@a-project.invalid",
+	"network":                           "net",
+	"subnetwork":                        "regions/europe-west4/subnetworks/sub",
+	"no_use_public_ips":                 "true",
+	"worker_zone":                       "europe-west4-b",
+	"sdk_container_image":               "europe-west4-docker.pkg.dev/a-project/images/beam:1",
 }
 
 // TestJob: what is sent is the job of testdata, with every flag. UPDATE=1 rewrites it.
@@ -162,16 +176,17 @@ func TestEveryFlag(t *testing.T) {
 		"disk_provisioned_iops":             pool.DiskProvisionedIops == 3000,
 		"disk_provisioned_throughput_mibps": pool.DiskProvisionedThroughputMibps == 140,
 		"flexrs_goal":                       job.Environment.FlexResourceSchedulingGoal == "FLEXRS_COST_OPTIMIZED",
-		"min_cpu_platform":                  slices.Contains(job.Environment.Experiments, "min_cpu_platform=Intel Ice Lake"),
-		"experiments":                       slices.Contains(job.Environment.Experiments, "shuffle_mode=service"),
-		"dataflow_service_options":          slices.Equal(job.Environment.ServiceOptions, []string{"enable_prime"}),
-		"dataflow_kms_key":                  job.Environment.ServiceKmsKeyName == allFlags["dataflow_kms_key"],
-		"service_account_email":             job.Environment.ServiceAccountEmail == allFlags["service_account_email"],
-		"network":                           pool.Network == "net",
-		"subnetwork":                        pool.Subnetwork == allFlags["subnetwork"],
-		"no_use_public_ips":                 pool.IpConfiguration == "WORKER_IP_PRIVATE",
-		"worker_zone":                       job.Environment.WorkerZone == "europe-west4-b",
-		"sdk_container_image":               pool.WorkerHarnessContainerImage == allFlags["sdk_container_image"],
+		"min_cpu_platform": slices.Contains(job.Environment.Experiments,
+			"min_cpu_platform=Intel Ice Lake"),
+		"experiments":              slices.Contains(job.Environment.Experiments, "shuffle_mode=service"),
+		"dataflow_service_options": slices.Equal(job.Environment.ServiceOptions, []string{"enable_prime"}),
+		"dataflow_kms_key":         job.Environment.ServiceKmsKeyName == allFlags["dataflow_kms_key"],
+		"service_account_email":    job.Environment.ServiceAccountEmail == allFlags["service_account_email"],
+		"network":                  pool.Network == "net",
+		"subnetwork":               pool.Subnetwork == allFlags["subnetwork"],
+		"no_use_public_ips":        pool.IpConfiguration == "WORKER_IP_PRIVATE",
+		"worker_zone":              job.Environment.WorkerZone == "europe-west4-b",
+		"sdk_container_image":      pool.WorkerHarnessContainerImage == allFlags["sdk_container_image"],
 	} {
 		if !found {
 			t.Errorf("--%s does not reach the job", name)
@@ -232,8 +247,8 @@ func TestInterruptedBeforeSending(t *testing.T) {
 	}
 }
 
-// TestLaunched: the launcher of a Flex Template gets the job where it wants it, and sends it itself. Other templates are
-// refused.
+// TestLaunched: the launcher of a Flex Template gets the job where it wants it, and sends it itself. Other templates
+// are refused.
 func TestLaunched(t *testing.T) {
 	server, service := start(t)
 	const id = "2026-01-01_00_00_00-123"
@@ -247,7 +262,8 @@ func TestLaunched(t *testing.T) {
 		t.Fatal(err)
 	}
 	var job df.Job
-	if err := json.Unmarshal(content, &job); err != nil || job.Name != "nightly" || len(job.Environment.WorkerPools) != 1 {
+	if err := json.Unmarshal(content, &job); err != nil || job.Name != "nightly" ||
+		len(job.Environment.WorkerPools) != 1 {
 		t.Errorf("the launcher gets %s (%v)", content, err)
 	}
 	if n := len(server.Jobs()); n > 0 {
@@ -270,7 +286,8 @@ func TestCheck(t *testing.T) {
 		t.Errorf("staging on a disk: %v", err)
 	}
 	setFlags(t, map[string]string{"staging_location": "", "project": "", "region": ""})
-	if err := Check(t.Context()); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "--staging_location gs://BUCKET/FOLDER, --project NAME, --region NAME") {
+	if err := Check(t.Context()); !errors.Is(err, failure.Usage) ||
+		!strings.Contains(err.Error(), "--staging_location gs://BUCKET/FOLDER, --project NAME, --region NAME") {
 		t.Errorf("nothing given: %v", err)
 	}
 	if flag.Lookup(templateFlag).Value.String() != "" {

@@ -23,9 +23,24 @@ func TestWait(t *testing.T) {
 		want   []string // states reported
 		fault  string   // in the error; empty: none
 	}{
-		{"done", []string{"JOB_STATE_PENDING", "JOB_STATE_RUNNING", "JOB_STATE_RUNNING", "JOB_STATE_RUNNING", done}, []string{"PENDING", "RUNNING", "DONE"}, ""},
-		{"failed", []string{"JOB_STATE_RUNNING", failed}, []string{"RUNNING", "FAILED"}, "the workflow failed\na task failed"},
-		{"cancelled", []string{"JOB_STATE_RUNNING", "JOB_STATE_CANCELLING", cancelled}, []string{"RUNNING", "CANCELLING", "CANCELLED"}, "the job ended as CANCELLED"},
+		{
+			"done",
+			[]string{"JOB_STATE_PENDING", "JOB_STATE_RUNNING", "JOB_STATE_RUNNING", "JOB_STATE_RUNNING", done},
+			[]string{"PENDING", "RUNNING", "DONE"},
+			"",
+		},
+		{
+			"failed",
+			[]string{"JOB_STATE_RUNNING", failed},
+			[]string{"RUNNING", "FAILED"},
+			"the workflow failed\na task failed",
+		},
+		{
+			"cancelled",
+			[]string{"JOB_STATE_RUNNING", "JOB_STATE_CANCELLING", cancelled},
+			[]string{"RUNNING", "CANCELLING", "CANCELLED"},
+			"the job ended as CANCELLED",
+		},
 		{"replaced", []string{replaced}, []string{"UPDATED"}, "the job ended as UPDATED"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -53,7 +68,8 @@ func TestWait(t *testing.T) {
 			if !slices.Equal(states, test.want) {
 				t.Errorf("states %q, want %q", states, test.want)
 			}
-			if len(said) == 0 || said[0] != "workers start" || strings.Count(strings.Join(said, "\n"), "workers start") != 1 {
+			if len(said) == 0 || said[0] != "workers start" ||
+				strings.Count(strings.Join(said, "\n"), "workers start") != 1 {
 				t.Errorf("messages %q", said)
 			}
 			_, ended := errors.AsType[*engine.EndedError](err)
@@ -85,11 +101,13 @@ func TestWaitInterrupted(t *testing.T) {
 func TestWaitInVain(t *testing.T) {
 	server, service := start(t)
 	id := submit(t, service, "nightly")
-	if _, err := service.wait(t.Context(), "another", func(engine.State) {}); !errors.Is(err, failure.Storage) || !strings.Contains(err.Error(), "no such job: another") {
+	if _, err := service.wait(t.Context(), "another", func(engine.State) {}); !errors.Is(err, failure.Storage) ||
+		!strings.Contains(err.Error(), "no such job: another") {
 		t.Errorf("an unknown job: %v", err)
 	}
 	server.Refuse(1000)
-	if _, err := service.wait(t.Context(), id, func(engine.State) {}); !errors.Is(err, failure.Storage) || !strings.Contains(err.Error(), "busy") {
+	if _, err := service.wait(t.Context(), id, func(engine.State) {}); !errors.Is(err, failure.Storage) ||
+		!strings.Contains(err.Error(), "busy") {
 		t.Errorf("a service out of order: %v", err)
 	}
 }

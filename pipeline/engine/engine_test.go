@@ -9,7 +9,10 @@ import (
 
 // TestEndedError: the engine's own words count, or else the state.
 func TestEndedError(t *testing.T) {
-	for want, err := range map[string]error{"the job ended as FAILED": &EndedError{State: "FAILED"}, "no room": &EndedError{State: "FAILED", Message: "no room"}} {
+	for want, err := range map[string]error{
+		"the job ended as FAILED": &EndedError{State: "FAILED"},
+		"no room":                 &EndedError{State: "FAILED", Message: "no room"},
+	} {
 		if err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}

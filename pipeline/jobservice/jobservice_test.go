@@ -46,7 +46,9 @@ func serve(t *testing.T, f *fakeServer) *Server {
 	return &Server{Address: listener.Addr().String()}
 }
 
-func (f *fakeServer) GetMessageStream(_ *jobpb.JobMessagesRequest, stream jobpb.JobService_GetMessageStreamServer) error {
+func (f *fakeServer) GetMessageStream(_ *jobpb.JobMessagesRequest,
+	stream jobpb.JobService_GetMessageStreamServer,
+) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if len(f.streams) == 0 {
@@ -89,7 +91,10 @@ func state(s jobpb.JobState_Enum) *jobpb.JobMessagesResponse {
 }
 
 func message(importance jobpb.JobMessage_MessageImportance, text string) *jobpb.JobMessagesResponse {
-	return &jobpb.JobMessagesResponse{Response: &jobpb.JobMessagesResponse_MessageResponse{MessageResponse: &jobpb.JobMessage{Importance: importance, MessageText: text}}}
+	return &jobpb.JobMessagesResponse{Response: &jobpb.JobMessagesResponse_MessageResponse{MessageResponse: &jobpb.JobMessage{
+		Importance:  importance,
+		MessageText: text,
+	}}}
 }
 
 // TestWait follows jobs to their ends: each state and message is reported once, whatever the connection does.
@@ -104,13 +109,43 @@ func TestWait(t *testing.T) {
 		ended  *engine.EndedError // nil: done, unless the error is another one
 		fault  string             // of that other one
 	}{
-		{"done", &fakeServer{streams: [][]*jobpb.JobMessagesResponse{{running, note, state(jobpb.JobState_DONE)}}}, "RUNNING slow DONE", nil, ""},
-		{"a broken connection", &fakeServer{broken: lost, streams: [][]*jobpb.JobMessagesResponse{{running, note}, {running, note, state(jobpb.JobState_DONE)}}}, "RUNNING slow DONE", nil, ""},
-		{"failed", &fakeServer{streams: [][]*jobpb.JobMessagesResponse{{running, fault, state(jobpb.JobState_FAILED)}}}, "RUNNING stage: out of luck FAILED", &engine.EndedError{State: "FAILED", Message: "stage: out of luck"}, ""},
-		{"the cause comes later", &fakeServer{streams: [][]*jobpb.JobMessagesResponse{{state(jobpb.JobState_FAILED), fault}}}, "FAILED stage: out of luck", &engine.EndedError{State: "FAILED", Message: "stage: out of luck"}, ""},
-		{"silent at the end", &fakeServer{silent: true, state: jobpb.JobState_DONE, streams: [][]*jobpb.JobMessagesResponse{{running}}}, "RUNNING DONE", nil, ""},
-		{"cancelled", &fakeServer{streams: [][]*jobpb.JobMessagesResponse{{state(jobpb.JobState_CANCELLED)}}}, "CANCELLED", &engine.EndedError{State: "CANCELLED"}, ""},
-		{"forgotten", &fakeServer{broken: status.Error(codes.NotFound, "no such job")}, "", nil, "no such job: a job server forgets"},
+		{
+			"done", &fakeServer{streams: [][]*jobpb.JobMessagesResponse{{running, note, state(jobpb.JobState_DONE)}}},
+			"RUNNING slow DONE", nil, "",
+		},
+		{"a broken connection", &fakeServer{
+			broken:  lost,
+			streams: [][]*jobpb.JobMessagesResponse{{running, note}, {running, note, state(jobpb.JobState_DONE)}},
+		}, "RUNNING slow DONE", nil, ""},
+		{
+			"failed",
+			&fakeServer{streams: [][]*jobpb.JobMessagesResponse{{running, fault, state(jobpb.JobState_FAILED)}}},
+			"RUNNING stage: out of luck FAILED", &engine.EndedError{
+				State:   "FAILED",
+				Message: "stage: out of luck",
+			}, "",
+		},
+		{
+			"the cause comes later",
+			&fakeServer{streams: [][]*jobpb.JobMessagesResponse{{state(jobpb.JobState_FAILED), fault}}},
+			"FAILED stage: out of luck", &engine.EndedError{
+				State:   "FAILED",
+				Message: "stage: out of luck",
+			}, "",
+		},
+		{"silent at the end", &fakeServer{
+			silent:  true,
+			state:   jobpb.JobState_DONE,
+			streams: [][]*jobpb.JobMessagesResponse{{running}},
+		}, "RUNNING DONE", nil, ""},
+		{
+			"cancelled", &fakeServer{streams: [][]*jobpb.JobMessagesResponse{{state(jobpb.JobState_CANCELLED)}}},
+			"CANCELLED", &engine.EndedError{State: "CANCELLED"}, "",
+		},
+		{
+			"forgotten", &fakeServer{broken: status.Error(codes.NotFound, "no such job")}, "", nil,
+			"no such job: a job server forgets",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var told []string
@@ -152,7 +187,8 @@ func TestCancel(t *testing.T) {
 			state = "CANCELED"
 			return
 		}
-		fmt.Fprintf(w, `{"jobs":[{"jid":"a","name":"other-root-1","state":"RUNNING"},{"jid":"b","name":"mine_x-root-1","state":%q}]}`, state)
+		fmt.Fprintf(w,
+			`{"jobs":[{"jid":"a","name":"other-root-1","state":"RUNNING"},{"jid":"b","name":"mine_x-root-1","state":%q}]}`, state)
 	}))
 	defer flink.Close()
 	s := serve(t, &fakeServer{})
@@ -160,11 +196,13 @@ func TestCancel(t *testing.T) {
 	if err := s.Cancel(t.Context(), "mine_x-root-1_1f0c"); err != nil {
 		t.Error(err)
 	}
-	if want := []string{"GET /jobs/overview", "PATCH /jobs/b?mode=cancel", "GET /jobs/overview"}; !slices.Equal(asked, want) {
+	if want := []string{"GET /jobs/overview", "PATCH /jobs/b?mode=cancel", "GET /jobs/overview"}; !slices.Equal(asked,
+		want) {
 		t.Errorf("Flink was asked %v, want %v", asked, want)
 	}
 	flink.Close()
-	if err := s.Cancel(t.Context(), "mine_x-root-1_1f0c"); err == nil || !strings.Contains(err.Error(), "--flink_rest") {
+	if err := s.Cancel(t.Context(), "mine_x-root-1_1f0c"); err == nil ||
+		!strings.Contains(err.Error(), "--flink_rest") {
 		t.Errorf("Flink does not answer: %v", err)
 	}
 }
@@ -172,7 +210,9 @@ func TestCancel(t *testing.T) {
 // TestProbe tells job servers from what people take for one.
 func TestProbe(t *testing.T) {
 	web := func(content string) string {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, content) }))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, content)
+		}))
 		t.Cleanup(server.Close)
 		return strings.TrimPrefix(server.URL, "http://")
 	}
@@ -198,7 +238,8 @@ func TestProbe(t *testing.T) {
 		listener.Addr().String():          "hangs up, as a master of Spark does",
 	} {
 		err := Probe(t.Context(), address)
-		if want == "" && err != nil || want != "" && (!errors.Is(err, ErrOther) || !strings.Contains(err.Error(), want)) {
+		if want == "" && err != nil ||
+			want != "" && (!errors.Is(err, ErrOther) || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -31,11 +31,14 @@ func TestMetricsOnFlink(t *testing.T) {
 	flink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/jobs/overview":
-			fmt.Fprint(w, `{"jobs":[{"jid":"a","name":"mine-root-1","state":"RUNNING"},{"jid":"b","name":"odd-root-1","state":"RUNNING"}]}`)
+			fmt.Fprint(w,
+				`{"jobs":[{"jid":"a","name":"mine-root-1","state":"RUNNING"},{"jid":"b","name":"odd-root-1","state":"RUNNING"}]}`)
 		case "/jobs/a/accumulators":
 			_, _ = w.Write(shown)
 		case "/jobs/b/accumulators":
-			fmt.Fprintf(w, `{"user-task-accumulators":[{"name":"other","value":"?"},{"name":%q,"value":"null and void"}]}`, beamAccumulator)
+			fmt.Fprintf(w,
+				`{"user-task-accumulators":[{"name":"other","value":"?"},{"name":%q,"value":"null and void"}]}`,
+				beamAccumulator)
 		default:
 			http.NotFound(w, r)
 		}
@@ -58,7 +61,8 @@ func TestMetricsOnFlink(t *testing.T) {
 		t.Error("a text that is no JSON is read")
 	}
 	flink.Close()
-	if _, err := s.metricsSoFar(t.Context(), nil, "mine-root-1_1f0c"); err == nil || !strings.Contains(err.Error(), "--flink_rest") {
+	if _, err := s.metricsSoFar(t.Context(), nil, "mine-root-1_1f0c"); err == nil ||
+		!strings.Contains(err.Error(), "--flink_rest") {
 		t.Errorf("Flink does not answer: %v", err)
 	}
 }

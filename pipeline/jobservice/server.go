@@ -147,12 +147,14 @@ func Probe(ctx context.Context, address string) error {
 				"which is often port 8099: see docs/how-to/flink-spark.md", ErrOther)
 	case bytes.HasPrefix(answer, []byte("HTTP/1.")):
 		return fmt.Errorf(
-			"a web server answers there, and %w: the job server of Flink is often at port 8099: see docs/how-to/flink-spark.md",
+			"a web server answers there, and %w: the job server of Flink is often at port 8099: "+
+				"see docs/how-to/flink-spark.md",
 			ErrOther)
 	case len(answer) == 0 && !errors.Is(err, os.ErrDeadlineExceeded):
 		return fmt.Errorf(
 			"something answers there that hangs up, as a master of Spark does, and %w: "+
-				"start Beam's job server for it, and give the address of that: see docs/how-to/flink-spark.md", ErrOther)
+				"start Beam's job server for it, and give the address of that: see docs/how-to/flink-spark.md",
+			ErrOther)
 	}
 	return nil
 }

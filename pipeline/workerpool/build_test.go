@@ -9,13 +9,20 @@ import (
 	"mirrorbeam.dev/internal/util/build"
 )
 
-// TestCheckBuild: a pool refuses jobs of other builds, and knows those of earlier versions by their bare commit or none.
+// TestCheckBuild: a pool refuses jobs of other builds, and knows those of earlier versions by their bare commit or
+// none.
 func TestCheckBuild(t *testing.T) {
 	this, err := build.This()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for job, refused := range map[string]bool{this.String(): false, this.Content: false, "0123456789abcdef": true, "0123456789abcdef of commit c1": true, "": true} {
+	for job, refused := range map[string]bool{
+		this.String():                   false,
+		this.Content:                    false,
+		"0123456789abcdef":              true,
+		"0123456789abcdef of commit c1": true,
+		"":                              true,
+	} {
 		if err := checkBuild(map[string]string{buildParameter: job}); (err != nil) != refused {
 			t.Errorf("a job of build %q: %v", job, err)
 		}

@@ -38,12 +38,19 @@ func serve(t *testing.T, shell, script string) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	connection, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	connection, err := grpc.NewClient(listener.Addr().String(),
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, end := context.WithCancel(context.Background())
-	s := &served{BeamFnExternalWorkerPoolClient: fnpb.NewBeamFnExternalWorkerPoolClient(connection), t: t, told: log.Name(), end: end, err: make(chan error, 1)}
+	s := &served{
+		BeamFnExternalWorkerPoolClient: fnpb.NewBeamFnExternalWorkerPoolClient(connection),
+		t:                              t,
+		told:                           log.Name(),
+		end:                            end,
+		err:                            make(chan error, 1),
+	}
 	pool := Pool{Program: shell, Log: log, Arguments: func(e Endpoints) []string {
 		return []string{"-c", script, e.ID, e.Control, e.Logging, e.Provision}
 	}}
@@ -65,7 +72,10 @@ func (s *served) start(id, control string) string {
 	s.t.Helper()
 	at := func(address string) *pipepb.ApiServiceDescriptor { return &pipepb.ApiServiceDescriptor{Url: address} }
 	response, err := s.StartWorker(s.t.Context(), &fnpb.StartWorkerRequest{
-		WorkerId: id, ControlEndpoint: at(control), LoggingEndpoint: at("log:1"), ProvisionEndpoint: at("options:1"),
+		WorkerId:          id,
+		ControlEndpoint:   at(control),
+		LoggingEndpoint:   at("log:1"),
+		ProvisionEndpoint: at("options:1"),
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -94,8 +104,8 @@ func (s *served) waitFor(text string) {
 	s.t.Errorf("the log has no %q: %s", text, content)
 }
 
-// TestPool: workers start with what the engine has said, and end with the pool. Engines that count from one have workers of
-// one name.
+// TestPool: workers start with what the engine has said, and end with the pool. Engines that count from one have
+// workers of one name.
 func TestPool(t *testing.T) {
 	s := serve(t, "/bin/sh", `echo "$0 of $1, $2, $3"; read line`)
 	for _, control := range []string{"a:1", "b:1"} {
@@ -147,7 +157,8 @@ func TestFailed(t *testing.T) {
 	s.waitFor("out of luck")
 	s.waitFor("worker 1 of a:1: failed: exit status 3")
 	s = serve(t, filepath.Join(t.TempDir(), "absent"), "")
-	if said := s.start("2", "a:1"); !strings.Contains(said, "start worker 2 of a:1") || !strings.Contains(said, "no such file") {
+	if said := s.start("2", "a:1"); !strings.Contains(said, "start worker 2 of a:1") ||
+		!strings.Contains(said, "no such file") {
 		t.Errorf("a program that is not there: %q", said)
 	}
 	s.waitFor("worker 2 of a:1: not started")
@@ -161,7 +172,8 @@ func TestServeFails(t *testing.T) {
 	}
 	listener.Close()
 	pool := Pool{Log: io.Discard}
-	if err := pool.Serve(t.Context(), listener); err == nil || !strings.Contains(err.Error(), listener.Addr().String()) {
+	if err := pool.Serve(t.Context(), listener); err == nil ||
+		!strings.Contains(err.Error(), listener.Addr().String()) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -72,7 +72,9 @@ func (b *benchmark) comparison(ctx context.Context, folder string) error {
 }
 
 // compare runs the peers in turn over a corpus. What is slow runs once.
-func (b *benchmark) compare(ctx context.Context, l *laboratory, corpus string, all []peer, failures []error) ([]result, error) {
+func (b *benchmark) compare(ctx context.Context, l *laboratory, corpus string, all []peer,
+	failures []error,
+) ([]result, error) {
 	results := make([]result, len(all))
 	for run := range b.runs {
 		for i := range results {
@@ -89,7 +91,8 @@ func (b *benchmark) compare(ctx context.Context, l *laboratory, corpus string, a
 			}
 			var used usage
 			used, r.failure = l.run(ctx, &r.peer, corpus, folder)
-			fmt.Fprintf(os.Stderr, "%s, run %d of %s: %.1f CPU-s %v\n", r.name, run+1, filepath.Base(corpus), used.cpu, r.failure)
+			fmt.Fprintf(os.Stderr, "%s, run %d of %s: %.1f CPU-s %v\n", r.name, run+1, filepath.Base(corpus), used.cpu,
+				r.failure)
 			r.runs = append(r.runs, used)
 			if run == 0 {
 				r.folder = folder
@@ -119,7 +122,8 @@ func tell(text *strings.Builder, c corpus, results []result) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(text, "\n%s: %s documents, %.1f MB, %s pairs.\n\n", c.about, thousands(len(pairs.numbers)), float64(info.Size())/1e6, thousands(len(pairs.pairs)))
+	fmt.Fprintf(text, "\n%s: %s documents, %.1f MB, %s pairs.\n\n", c.about, thousands(len(pairs.numbers)),
+		float64(info.Size())/1e6, thousands(len(pairs.pairs)))
 	writeTable(text, results, float64(info.Size()))
 	return nil
 }
@@ -156,9 +160,15 @@ func columns(size float64) []column {
 			return fmt.Sprintf("%.2f (%.2f to %.2f)", seconds(r), all[0].cpu, all[len(all)-1].cpu)
 		}, false},
 		plain("MB per CPU-second", "%.3g", func(r *result) float64 { return size / 1e6 / seconds(r) }, true),
-		plain("wall, s", "%.1f", func(r *result) float64 { return middle(r, func(u usage) float64 { return u.wall }) }, false),
-		plain("memory, MB", "%.0f", func(r *result) float64 { return middle(r, func(u usage) float64 { return u.peak }) / 1e6 }, false),
-		plain("written, MB", "%.0f", func(r *result) float64 { return middle(r, func(u usage) float64 { return u.written }) / 1e6 }, false),
+		plain("wall, s", "%.1f", func(r *result) float64 {
+			return middle(r, func(u usage) float64 { return u.wall })
+		}, false),
+		plain("memory, MB", "%.0f", func(r *result) float64 {
+			return middle(r, func(u usage) float64 { return u.peak }) / 1e6
+		}, false),
+		plain("written, MB", "%.0f", func(r *result) float64 {
+			return middle(r, func(u usage) float64 { return u.written }) / 1e6
+		}, false),
 	}
 }
 
@@ -197,7 +207,8 @@ func writeTable(text *strings.Builder, results []result, size float64) {
 		fmt.Fprintln(text)
 	}
 	for _, r := range others {
-		fmt.Fprintf(text, "| %s | %s |%s\n", r.name, lastLine([]byte(r.failure.Error())), strings.Repeat(" |", len(all)))
+		fmt.Fprintf(text, "| %s | %s |%s\n", r.name, lastLine([]byte(r.failure.Error())),
+			strings.Repeat(" |", len(all)))
 	}
 }
 
@@ -213,7 +224,8 @@ func machine(runs int) string {
 	if average, err := os.ReadFile("/proc/loadavg"); err == nil {
 		load = fmt.Sprintf(", with a load average of %s at the end", bytes.Fields(average)[1])
 	}
-	return fmt.Sprintf("Medians of %d runs in turn, on %s, on %d cores of %s%s.", runs, time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), model, load)
+	return fmt.Sprintf("Medians of %d runs in turn, on %s, on %d cores of %s%s.", runs,
+		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), model, load)
 }
 
 func thousands(n int) string {
@@ -233,7 +245,9 @@ func around(page string) (head, tail string, err error) {
 	head, rest, ok := strings.Cut(string(b), begin)
 	_, tail, also := strings.Cut(rest, end)
 	if !ok || !also {
-		return "", "", fmt.Errorf("%s has no lines %s and %s, between which the figures go", page, strings.TrimSpace(begin), end)
+		return "",
+			"", fmt.Errorf("%s has no lines %s and %s, between which the figures go", page, strings.TrimSpace(begin),
+				end)
 	}
 	return head + begin, end + tail, nil
 }

@@ -18,17 +18,21 @@ import (
 // corpus is a file of JSON lines with the fields id and text.
 type corpus struct{ about, path string }
 
-// modules are Go modules in several versions, whose files are a corpus that everybody can make: the module proxy keeps them.
+// modules are Go modules in several versions, whose files are a corpus that everybody can make: the module proxy keeps
+// them.
 var modules = []string{
 	"k8s.io/apimachinery@v0.29.0", "k8s.io/apimachinery@v0.30.0", "k8s.io/apimachinery@v0.31.0",
 	"google.golang.org/grpc@v1.60.0", "google.golang.org/grpc@v1.66.0",
 	"github.com/hashicorp/consul/api@v1.27.0", "github.com/hashicorp/consul/api@v1.29.1",
 }
 
-// makeCorpora returns the corpora of the comparison, and makes those that are not in the folder: files of Go modules, and
-// the real texts in ../shared where they are.
+// makeCorpora returns the corpora of the comparison, and makes those that are not in the folder: files of Go modules,
+// and the real texts in ../shared where they are.
 func makeCorpora(folder string) ([]corpus, error) {
-	all := []corpus{{"Files of Go modules in several versions, which the command fetches", filepath.Join(folder, "modules.jsonl")}}
+	all := []corpus{{
+		"Files of Go modules in several versions, which the command fetches",
+		filepath.Join(folder, "modules.jsonl"),
+	}}
 	if err := once(all[0].path, writeModules); err != nil {
 		return nil, fmt.Errorf("make %s: %w", all[0].path, err)
 	}

@@ -31,18 +31,21 @@ import (
 
 func main() {
 	runs := flag.Int("runs", 3, "times that each command runs")
-	ratios := flag.Bool("ratios", false, "print one row a corpus, with its cost as a multiple of that of the first corpus")
+	ratios := flag.Bool("ratios", false,
+		"print one row a corpus, with its cost as a multiple of that of the first corpus")
 	var commands []string
-	flag.Func("peer", "shell command to measure against, with the corpus in $CORPUS; may be given several times", func(command string) error {
-		commands = append(commands, command)
-		return nil
-	})
+	flag.Func("peer", "shell command to measure against, with the corpus in $CORPUS; may be given several times",
+		func(command string) error {
+			commands = append(commands, command)
+			return nil
+		})
 	page := flag.String("comparison", "", "page to write the figures of all known peers into")
 	limit := flag.Duration("limit", 30*time.Minute, "longest run of a peer of the comparison")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := bench(ctx, benchmark{runs: *runs, commands: commands, page: *page, limit: *limit}, *ratios, flag.Args()); err != nil {
+	if err := bench(ctx, benchmark{runs: *runs, commands: commands, page: *page, limit: *limit}, *ratios,
+		flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -139,7 +142,10 @@ func (b *benchmark) corpus(corpus string) error {
 // job runs the main job over a corpus.
 func (b *benchmark) job(corpus string) (used usage, s finished.Summary, err error) {
 	output := filepath.Join(b.scratch, "out")
-	arguments := append([]string{"run", "--input", corpus, "--output", output, "--emit", "clusters,pairs", "--overwrite"}, b.flags...)
+	arguments := append([]string{
+		"run", "--input", corpus, "--output", output, "--emit", "clusters,pairs",
+		"--overwrite",
+	}, b.flags...)
 	if used, err = measure(exec.Command(b.program, arguments...)); err == nil {
 		s, err = readSummary(filepath.Join(output, "summary.json"))
 	}
@@ -161,7 +167,11 @@ func measure(command *exec.Cmd) (usage, error) {
 		return usage{}, fmt.Errorf("%s: %w\n%s", command, err, out.Bytes())
 	}
 	state := command.ProcessState
-	used := usage{cpu: (state.UserTime() + state.SystemTime()).Seconds(), user: state.UserTime().Seconds(), wall: time.Since(start).Seconds()}
+	used := usage{
+		cpu:  (state.UserTime() + state.SystemTime()).Seconds(),
+		user: state.UserTime().Seconds(),
+		wall: time.Since(start).Seconds(),
+	}
 	if resources, ok := state.SysUsage().(*syscall.Rusage); ok {
 		used.peak, used.written = float64(resources.Maxrss), float64(resources.Oublock)*512
 		if runtime.GOOS == "linux" { // which counts KiB

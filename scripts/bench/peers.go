@@ -35,19 +35,38 @@ func peers() []peer {
 	ours := `runjob run --quiet --input "$CORPUS" --output out --emit clusters,pairs --tokens words`
 	drive := func(name string) string { return `python "$PEERS" ` + name + ` "$CORPUS"` }
 	library := func(name string, pip ...string) peer {
-		return peer{name: name, python: "python3", pip: append(pip, "orjson==3.13.0", "regex==2026.11.19"), joins: pairsJoined, command: drive(strings.ToLower(strings.Fields(name)[0]))}
+		return peer{
+			name:    name,
+			python:  "python3",
+			pip:     append(pip, "orjson==3.13.0", "regex==2026.11.19"),
+			joins:   pairsJoined,
+			command: drive(strings.ToLower(strings.Fields(name)[0])),
+		}
 	}
 	return []peer{
 		{name: "runjob", program: "runjob", joins: pairsJoined, command: ours},
 		{name: "runjob `--recall 0.99`", program: "runjob", joins: pairsJoined, command: ours + " --recall 0.99"},
-		{name: "semblance 0.2.0", program: "semblance-clusters", joins: pairsJoined, command: `semblance-clusters "$CORPUS"`},
 		{
-			name: "fastdedup d2c4614", program: "fastdedup", joins: firstSeen, read: drive("fastdedup-found"),
+			name:    "semblance 0.2.0",
+			program: "semblance-clusters",
+			joins:   pairsJoined,
+			command: `semblance-clusters "$CORPUS"`,
+		},
+		{
+			name:    "fastdedup d2c4614",
+			program: "fastdedup",
+			joins:   firstSeen,
+			read:    drive("fastdedup-found"),
 			command: `fastdedup fuzzy-dedup -i "$CORPUS" -o out.jsonl --field text --threshold 0.8 --num-hashes 128 --bands 16 --rows-per-band 8 --shingle-size 3 --word-shingles`,
 		},
 		{
-			name: "duplodocus 02cf2f7", program: "duplodocus", joins: clustersJoined, prepare: shards, read: drive("duplodocus-found"),
-			command: "duplodocus minhash-memory --input-dir shards --storage-dir tmp --output-dir out --text-key text --num-buckets 14 --bucket-size 8" +
+			name:    "duplodocus 02cf2f7",
+			program: "duplodocus",
+			joins:   clustersJoined,
+			prepare: shards,
+			read:    drive("duplodocus-found"),
+			command: "duplodocus minhash-memory --input-dir shards --storage-dir tmp --output-dir out --text-key " +
+				"text --num-buckets 14 --bucket-size 8" +
 				" --ngram-size 5 --tokenizer uniseg --remove-duplicates false --annotate true --annotate-key mh",
 		},
 		library("gaoya 0.2.2", "gaoya==0.2.2"),
@@ -55,16 +74,28 @@ func peers() []peer {
 		library("FastSketchLSH 1.0.1", "FastSketchLSH==1.0.1", "numpy==2.4.6"),
 		library("datasketch 1.10.0", "datasketch==1.10.0", "xxhash==4.1.0"),
 		{
-			name: "text-dedup 0.4.1, with its exact check", python: "python3.12", pip: []string{"text-dedup==0.4.1"},
-			joins: clustersJoined, command: drive("text-dedup"), read: drive("text-dedup-found"),
+			name:    "text-dedup 0.4.1, with its exact check",
+			python:  "python3.12",
+			pip:     []string{"text-dedup==0.4.1"},
+			joins:   clustersJoined,
+			command: drive("text-dedup"),
+			read:    drive("text-dedup-found"),
 		},
 		{
-			name: "datatrove 0.10.0", python: "python3", pip: []string{"datatrove[processing]==0.10.0", "spacy==3.8.18", "orjson==3.13.0"},
-			joins: clustersJoined, prepare: shards, command: drive("datatrove"), read: drive("datatrove-found"),
+			name:    "datatrove 0.10.0",
+			python:  "python3",
+			pip:     []string{"datatrove[processing]==0.10.0", "spacy==3.8.18", "orjson==3.13.0"},
+			joins:   clustersJoined,
+			prepare: shards,
+			command: drive("datatrove"),
+			read:    drive("datatrove-found"),
 		},
 		{
-			name: "Data-Juicer 1.6.1", python: "python3", pip: []string{"py-data-juicer==1.6.1", "aiohttp"},
-			joins: clustersJoined, command: drive("data-juicer"),
+			name:    "Data-Juicer 1.6.1",
+			python:  "python3",
+			pip:     []string{"py-data-juicer==1.6.1", "aiohttp"},
+			joins:   clustersJoined,
+			command: drive("data-juicer"),
 		},
 		{name: "NeMo Curator", missing: "its near-duplicates need a GPU"},
 		{name: "LSHBloom", missing: "no package of that name"},
@@ -80,7 +111,8 @@ type laboratory struct {
 	limit   time.Duration
 }
 
-// environment returns the variables of a peer's commands over a corpus in a folder. No run finds what another has cached.
+// environment returns the variables of a peer's commands over a corpus in a folder. No run finds what another has
+// cached.
 func (l *laboratory) environment(p *peer, corpus, folder string) []string {
 	path := []string{filepath.Join(l.venv(p), "bin"), filepath.Dir(l.runjob), os.Getenv("PATH")}
 	return append(os.Environ(), "PATH="+strings.Join(path, ":"), "CORPUS="+corpus, "PEERS="+l.drivers,
@@ -112,7 +144,8 @@ func (l *laboratory) install(ctx context.Context, p *peer) error {
 	defer cancel()
 	for _, command := range [][]string{
 		{p.python, "-m", "venv", "--clear", l.venv(p)},
-		append([]string{filepath.Join(l.venv(p), "bin", "pip"), "install", "--quiet", "--disable-pip-version-check"}, p.pip...),
+		append([]string{filepath.Join(l.venv(p), "bin", "pip"), "install", "--quiet", "--disable-pip-version-check"},
+			p.pip...),
 	} {
 		if out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
 			return fmt.Errorf("does not install: %w %s", err, lastLine(out))

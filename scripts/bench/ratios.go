@@ -9,8 +9,8 @@ import (
 	"mirrorbeam.dev/internal/result/finished"
 )
 
-// ratios prints what the main job takes for each corpus, and how many times what it takes for the first. The corpora run
-// in turn, so that a machine that slows down slows all of them.
+// ratios prints what the main job takes for each corpus, and how many times what it takes for the first. The corpora
+// run in turn, so that a machine that slows down slows all of them.
 func (b *benchmark) ratios(corpora []string) error {
 	used := make([][]usage, len(corpora))
 	summaries := make([]finished.Summary, len(corpora))

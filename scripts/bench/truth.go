@@ -15,8 +15,8 @@ import (
 	"unicode"
 )
 
-// truth has the documents of a corpus and all their pairs of at least the threshold, which is 0.8 for all that are compared. It is computed here from the definition, with nothing of the
-// program that is measured.
+// truth has the documents of a corpus and all their pairs of at least the threshold, which is 0.8 for all that are
+// compared. It is computed here from the definition, with nothing of the program that is measured.
 type truth struct {
 	numbers map[string]int32 // of documents, by id
 	pairs   [][2]int32
@@ -67,8 +67,8 @@ func newTruth(corpus string) (*truth, error) {
 	return &t, err
 }
 
-// shingles returns the sorted hashes of three adjacent words each. A word is a letter or digit and the letters, digits and
-// marks behind it, in lower case. A shorter text is one shingle of all its words.
+// shingles returns the sorted hashes of three adjacent words each. A word is a letter or digit and the letters, digits
+// and marks behind it, in lower case. A shorter text is one shingle of all its words.
 func shingles(seed maphash.Seed, text string) []uint64 {
 	var words []uint64
 	start := -1
@@ -97,8 +97,8 @@ func shingles(seed maphash.Seed, text string) []uint64 {
 	return slices.Compact(set)
 }
 
-// join finds the pairs. Two sets that are so similar share one of the rarest shingles of each, as many of them as may be
-// missing in the other set and one more.
+// join finds the pairs. Two sets that are so similar share one of the rarest shingles of each, as many of them as may
+// be missing in the other set and one more.
 func (t *truth) join(sets [][]uint64) {
 	frequencies := map[uint64]int32{}
 	for _, set := range sets {
@@ -214,8 +214,8 @@ func (t *truth) judge(folder, joins string) (score, error) {
 	return t.score(root, rows), nil
 }
 
-// score counts the pairs that are joined: all documents of a class with each other, and all of one class with all of another
-// where a row has one of each.
+// score counts the pairs that are joined: all documents of a class with each other, and all of one class with all of
+// another where a row has one of each.
 func (t *truth) score(root func(int32) int32, rows [][2]int32) score {
 	sizes := make([]int, len(t.numbers))
 	for i := range sizes {
@@ -242,8 +242,8 @@ func (t *truth) score(root func(int32) int32, rows [][2]int32) score {
 	return score{float64(found) / float64(max(1, len(t.pairs))), float64(found) / float64(max(1, joined))}
 }
 
-// eachRow calls do with the rows of found.tsv, or with the pairs of runjob, which says of documents with the same shingles only
-// that they are the same.
+// eachRow calls do with the rows of found.tsv, or with the pairs of runjob, which says of documents with the same
+// shingles only that they are the same.
 func eachRow(folder string, do func(a, b string, same bool) error) error {
 	ours, err := filepath.Glob(filepath.Join(folder, "out", "pairs-*.jsonl"))
 	if err != nil {

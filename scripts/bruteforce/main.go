@@ -75,8 +75,10 @@ func check(ctx context.Context, folder string) error {
 			missing++
 		}
 	}
-	fmt.Printf("%d distinct fingerprints: %d pairs within %d bits by brute force in %v, %d of them missing, %d others listed\n",
-		all.len(), len(within), summary.Config.Hamming, time.Since(start).Round(time.Millisecond), missing, len(found)-(len(within)-missing))
+	fmt.Printf(
+		"%d distinct fingerprints: %d pairs within %d bits by brute force in %v, %d of them missing, %d others listed\n",
+		all.len(), len(within), summary.Config.Hamming, time.Since(start).Round(time.Millisecond), missing,
+		len(found)-(len(within)-missing))
 	if missing > 0 || len(found) != len(within) {
 		return errors.New("the pairs are not those of brute force")
 	}

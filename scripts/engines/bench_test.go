@@ -21,7 +21,10 @@ func BenchmarkEngines(b *testing.B) {
 		{"flink", append(external, "--runner=flink", "--endpoint=localhost:8099"), map[string][]string{
 			"one slot": {"--parallelism=1"}, "two slots": {"--parallelism=2"},
 		}},
-		{"spark", append(external, "--runner=spark", "--endpoint=localhost:8097"), map[string][]string{"two cores": nil}},
+		{
+			"spark", append(external, "--runner=spark", "--endpoint=localhost:8097"),
+			map[string][]string{"two cores": nil},
+		},
 	} {
 		b.Run(engine.name, func(b *testing.B) {
 			c := start(b, engine.name, program, engine.flags...)

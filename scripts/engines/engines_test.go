@@ -1,5 +1,5 @@
-// Package engines runs the job on Flink and on Spark, with the scripts that users have, and holds it to the bytes of the
-// local run.
+// Package engines runs the job on Flink and on Spark, with the scripts that users have, and holds it to the bytes of
+// the local run.
 package engines
 
 import (
@@ -40,8 +40,8 @@ type cluster struct {
 	flags   []string
 	env     []string
 
-	// strike is called for each object that is written to the bucket, with the number of them since the start of the job.
-	// If it returns true, the write is refused.
+	// strike is called for each object that is written to the bucket, with the number of them since the start of the
+	// job. If it returns true, the write is refused.
 	strike            func(number int64) bool
 	written, requests atomic.Int64
 }
@@ -50,7 +50,12 @@ type cluster struct {
 func start(t testing.TB, engine, program string, flags ...string) *cluster {
 	c := &cluster{t: t, engine: engine, program: program, flags: flags}
 	proxy := storagetest.NewProxy(t, nil)
-	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard})
+	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{
+		NoListener:  true,
+		PublicHost:  proxy.Host,
+		ExternalURL: proxy.URL,
+		Writer:      io.Discard,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +107,10 @@ func (c *cluster) script(args ...string) (string, error) {
 func job(t testing.TB, c *cluster, program, corpus, output string, flags ...string) (*exec.Cmd, *bytes.Buffer) {
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	t.Cleanup(cancel)
-	args := append([]string{"run", "--input", filepath.Join(corporatest.Folder(t), filepath.FromSlash(corpus)), "--output", output, "--emit", "clusters,pairs"}, flags...)
+	args := append([]string{
+		"run", "--input", filepath.Join(corporatest.Folder(t), filepath.FromSlash(corpus)),
+		"--output", output, "--emit", "clusters,pairs",
+	}, flags...)
 	command, said := exec.CommandContext(ctx, program, args...), &bytes.Buffer{}
 	command.Stdout, command.Stderr = said, said
 	if c != nil {
@@ -182,10 +190,12 @@ func tools(t testing.TB) (program string, want []map[string]string) {
 
 const inBucket = "--temp=gs://cluster/temp"
 
-// TestSpark runs jobs on Spark with their temporary files on the disk and in a bucket. It kills a worker of the second one.
+// TestSpark runs jobs on Spark with their temporary files on the disk and in a bucket. It kills a worker of the second
+// one.
 func TestSpark(t *testing.T) {
 	program, want := tools(t)
-	c := start(t, "spark", program, "--runner=spark", "--endpoint=localhost:8097", "--environment_type=EXTERNAL", "--environment_config=localhost:50000")
+	c := start(t, "spark", program, "--runner=spark", "--endpoint=localhost:8097", "--environment_type=EXTERNAL",
+		"--environment_config=localhost:50000")
 	c.checkPorts(t)
 	c.expect(t, "disk", corpora[1], want[1])
 	struck := false
@@ -206,7 +216,8 @@ func TestSpark(t *testing.T) {
 // hurts jobs in the middle of their work, which end all the same.
 func TestFlink(t *testing.T) {
 	program, want := tools(t)
-	c := start(t, "flink", program, "--runner=flink", "--endpoint=localhost:8099", "--environment_type=EXTERNAL", "--environment_config=localhost:50000")
+	c := start(t, "flink", program, "--runner=flink", "--endpoint=localhost:8099", "--environment_type=EXTERNAL",
+		"--environment_config=localhost:50000")
 	c.checkPorts(t)
 	const one, two = "--parallelism=1", "--parallelism=2"
 	c.expect(t, "one slot, disk", corpora[0], want[0], one)
@@ -279,14 +290,16 @@ func (c *cluster) checkProgress(t *testing.T, corpus string, want map[string]str
 		command, said := job(t, c, c.program, corpus, output, flags...)
 		ctx, cancel := context.WithTimeout(t.Context(), longest)
 		defer cancel()
-		terminal := exec.CommandContext(ctx, "script", "--quiet", "--return", "--command", "stty cols 200; exec "+strings.Join(command.Args, " "), "/dev/null")
+		terminal := exec.CommandContext(ctx, "script", "--quiet", "--return", "--command",
+			"stty cols 200; exec "+strings.Join(command.Args, " "), "/dev/null")
 		terminal.Env, terminal.Stdout, terminal.Stderr = append(c.env, "TERM=xterm"), said, said
 		if err := terminal.Run(); err != nil {
 			t.Fatalf("%v: %s", err, last(said.String()))
 		}
 		c.same(t, results(t, output), want)
 		for _, stage := range []string{"fingerprint", "key", "cluster"} {
-			if !regexp.MustCompile(`\x1b\[K` + stage + ` +\d+\.\d s .*\d (documents|records) .* tasks?\r?\n`).MatchString(said.String()) {
+			if !regexp.MustCompile(`\x1b\[K` + stage +
+				` +\d+\.\d s .*\d (documents|records) .* tasks?\r?\n`).MatchString(said.String()) {
 				t.Errorf("no line says what the stage %s has read: %s", stage, last(said.String()))
 			}
 		}

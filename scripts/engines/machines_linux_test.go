@@ -24,8 +24,8 @@ import (
 	"mirrorbeam.dev/internal/util/corporatest"
 )
 
-// machine is a machine as a cluster has them: processes, a network and a folder of its own, which no other one sees. It is a process in
-// namespaces of its own, and dies with it.
+// machine is a machine as a cluster has them: processes, a network and a folder of its own, which no other one sees. It
+// is a process in namespaces of its own, and dies with it.
 type machine struct {
 	t       testing.TB
 	network *network
@@ -49,7 +49,8 @@ type network struct {
 	written atomic.Int64
 }
 
-// inNamespaces starts a process in namespaces of its own, which ends with the test, however that ends. Without the rights for that the test is skipped.
+// inNamespaces starts a process in namespaces of its own, which ends with the test, however that ends. Without the
+// rights for that the test is skipped.
 func inNamespaces(t testing.TB, flags uintptr, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	command := exec.Command("bash", append([]string{"-ec", script + "exec cat", "bash"}, args...)...)
@@ -78,7 +79,8 @@ func in(t testing.TB, process *exec.Cmd, env []string, args ...string) (string, 
 	defer file.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), longest)
 	defer cancel()
-	command := exec.CommandContext(ctx, "nsenter", append([]string{"--target", strconv.Itoa(process.Process.Pid), "--net", "--mount", "--pid"}, args...)...)
+	command := exec.CommandContext(ctx, "nsenter",
+		append([]string{"--target", strconv.Itoa(process.Process.Pid), "--net", "--mount", "--pid"}, args...)...)
 	// What the command leaves behind would keep a pipe open.
 	command.Env, command.Stdout, command.Stderr = append(os.Environ(), env...), file, file
 	err = command.Run()
@@ -101,7 +103,12 @@ func newNetwork(t testing.TB, program string) *network {
 	}
 	listener := n.listen("10.77.0.254:0")
 	n.bucket = listener.Addr().String()
-	objects, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: n.bucket, ExternalURL: "http://" + n.bucket, Writer: io.Discard})
+	objects, err := fakestorage.NewServerWithOptions(fakestorage.Options{
+		NoListener:  true,
+		PublicHost:  n.bucket,
+		ExternalURL: "http://" + n.bucket,
+		Writer:      io.Discard,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +119,10 @@ func newNetwork(t testing.TB, program string) *network {
 		if err != nil {
 			t.Fatal(err)
 		}
-		objects.CreateObject(fakestorage.Object{ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "cluster", Name: "input/" + filepath.Base(corpus)}, Content: content})
+		objects.CreateObject(fakestorage.Object{
+			ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "cluster", Name: "input/" + filepath.Base(corpus)},
+			Content:     content,
+		})
 	}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/upload/") && strings.Contains(r.URL.RawQuery, "run-") {
@@ -161,9 +171,10 @@ func (n *network) machine(name string) *machine {
 		"(tc qdisc add dev %[1]s root handle 1: tbf rate 1gbit burst 1mb latency 50ms && tc qdisc add dev %[1]s parent 1: netem delay 2ms loss 1%%) || true", name, m.init.Process.Pid)
 	shaped, err := in(n.t, n.hub, nil, "bash", "-ec", line)
 	if err == nil {
-		shaped, err = in(n.t, m.init, nil, "bash", "-ec", "ip link set lo up && ip address add "+m.address+"/24 dev eth0 && ip link set eth0 up; "+
-			// The mounts are there as soon as the folder is another one.
-			"until mountpoint -q "+n.folder+"; do sleep .1; done")
+		shaped, err = in(n.t, m.init, nil, "bash", "-ec",
+			"ip link set lo up && ip address add "+m.address+"/24 dev eth0 && ip link set eth0 up; "+
+				// The mounts are there as soon as the folder is another one.
+				"until mountpoint -q "+n.folder+"; do sleep .1; done")
 	}
 	if err != nil {
 		n.t.Skipf("no machine can be had: %v: %s", err, shaped)
@@ -174,7 +185,11 @@ func (n *network) machine(name string) *machine {
 // run runs a command on the machine.
 func (m *machine) run(args ...string) (string, error) {
 	m.t.Helper()
-	return in(m.t, m.init, []string{"TMPDIR=" + m.network.folder, "RUNJOB=" + m.network.program, "STORAGE_EMULATOR_HOST=" + m.network.bucket, "SLOTS=2", "TASK_MANAGERS=1"}, args...)
+	return in(m.t, m.init,
+		[]string{
+			"TMPDIR=" + m.network.folder, "RUNJOB=" + m.network.program,
+			"STORAGE_EMULATOR_HOST=" + m.network.bucket, "SLOTS=2", "TASK_MANAGERS=1",
+		}, args...)
 }
 
 // start starts the part of a cluster that a machine has.
@@ -184,7 +199,8 @@ func (m *machine) start(role string, manager *machine) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	if out, err := m.run("env", "ROLE="+role, "ADDRESS="+m.address, "MANAGER="+manager.address, script, "start"); err != nil {
+	if out, err := m.run("env", "ROLE="+role, "ADDRESS="+m.address, "MANAGER="+manager.address, script,
+		"start"); err != nil {
 		m.t.Fatalf("start %s: %v: %s", m.name, err, out)
 	}
 }
@@ -226,7 +242,10 @@ func (m *machine) slow() (end func()) {
 func (m *machine) job(name string, flags ...string) map[string]string {
 	m.t.Helper()
 	m.network.written.Store(0)
-	args := append([]string{m.network.program, "run", "--input", "gs://cluster/input/" + filepath.Base(corpora[1]), "--output", "gs://cluster/" + name, "--emit", "clusters,pairs"}, flags...)
+	args := append([]string{
+		m.network.program, "run", "--input", "gs://cluster/input/" + filepath.Base(corpora[1]),
+		"--output", "gs://cluster/" + name, "--emit", "clusters,pairs",
+	}, flags...)
 	begun := time.Now()
 	if out, err := m.run(args...); err != nil {
 		m.t.Fatalf("%s: %v: %s", name, err, last(out))
@@ -234,7 +253,8 @@ func (m *machine) job(name string, flags ...string) map[string]string {
 	m.t.Logf("%s: %.0f s", name, time.Since(begun).Seconds())
 	found := map[string]string{}
 	for _, kind := range []string{"clusters", "pairs"} {
-		list, err := m.network.objects.ListObjectsWithOptionsPaginated("cluster", fakestorage.ListOptions{Prefix: name + "/" + kind + "-"})
+		list, err := m.network.objects.ListObjectsWithOptionsPaginated("cluster",
+			fakestorage.ListOptions{Prefix: name + "/" + kind + "-"})
 		if err != nil {
 			m.t.Fatal(err)
 		}
@@ -249,8 +269,9 @@ func (m *machine) job(name string, flags ...string) map[string]string {
 	return found
 }
 
-// TestMachines runs jobs on Flink on three machines that share nothing but a bucket. A machine dies in the middle of a job, one is cut off for a
-// minute, and one is ten times slower than the other. The results are the same bytes as on one machine.
+// TestMachines runs jobs on Flink on three machines that share nothing but a bucket. A machine dies in the middle of a
+// job, one is cut off for a minute, and one is ten times slower than the other. The results are the same bytes as on
+// one machine.
 func TestMachines(t *testing.T) {
 	program, _ := tools(t)
 	n := newNetwork(t, program)
@@ -263,7 +284,8 @@ func TestMachines(t *testing.T) {
 	first.start("worker", manager)
 	second.start("worker", manager)
 	flags := []string{
-		"--runner=flink", "--endpoint=" + manager.address + ":8099", "--flink_rest=" + manager.address + ":8081", "--parallelism=4",
+		"--runner=flink", "--endpoint=" + manager.address + ":8099", "--flink_rest=" + manager.address + ":8081",
+		"--parallelism=4",
 		"--environment_type=EXTERNAL", "--environment_config=localhost:50000", "--temp=gs://cluster/temp",
 	}
 	check := func(name string) {

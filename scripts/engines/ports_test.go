@@ -32,7 +32,10 @@ func documented(t *testing.T, script string) map[string]row {
 		if len(cells) != 6 || strings.TrimSpace(cells[1]) != "`"+script+"`" {
 			continue
 		}
-		r := row{regexp.MustCompile(`\d+`).FindAllString(cells[3], -1), strings.Contains(cells[3], "others"), strings.TrimSpace(cells[4]) == "loopback"}
+		r := row{
+			regexp.MustCompile(`\d+`).FindAllString(cells[3], -1), strings.Contains(cells[3], "others"),
+			strings.TrimSpace(cells[4]) == "loopback",
+		}
 		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[2], -1) {
 			rows[name[1]] = r
 		}
@@ -40,8 +43,8 @@ func documented(t *testing.T, script string) map[string]row {
 	return rows
 }
 
-// checkPorts compares where the processes of the cluster listen with the table of the documentation. No job has run yet: the
-// engine closes a job's ports late.
+// checkPorts compares where the processes of the cluster listen with the table of the documentation. No job has run
+// yet: the engine closes a job's ports late.
 func (c *cluster) checkPorts(t *testing.T) {
 	t.Run("ports", func(t *testing.T) {
 		if _, err := exec.LookPath("ss"); err != nil {

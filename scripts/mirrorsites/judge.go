@@ -18,8 +18,8 @@ type agreement struct {
 	rows, right    int            // rows of mirrors, and those that were planted
 	wrong          []string       // pairs that were not
 	missed         []string       // mirrors that were not found
-	// protected counts the mirrors of protected sites, and suspects counts the suspects among them. honest lists suspects that
-	// are no mirrors.
+	// protected counts the mirrors of protected sites, and suspects counts the suspects among them. honest lists
+	// suspects that are no mirrors.
 	protected, suspects int
 	honest              []string
 }
@@ -121,7 +121,8 @@ func (v *agreement) print(w io.Writer) {
 	}
 	table.Flush()
 	fmt.Fprintf(w, "precision %.3f, recall %.3f\n", v.precision(), v.recall())
-	fmt.Fprintf(w, "suspects: %d of %d copies of protected sites, %d other sites\n", v.suspects, v.protected, len(v.honest))
+	fmt.Fprintf(w, "suspects: %d of %d copies of protected sites, %d other sites\n", v.suspects, v.protected,
+		len(v.honest))
 	for _, list := range []struct {
 		name  string
 		pairs []string

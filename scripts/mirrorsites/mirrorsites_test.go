@@ -12,8 +12,8 @@ import (
 	"mirrorbeam.dev/pipeline"
 )
 
-// TestMirrorSitesOfCorpora plants mirrors among real documents. The job finds them and hardly anything else, all mirrors of
-// protected sites are suspects, and no honest site is.
+// TestMirrorSitesOfCorpora plants mirrors among real documents. The job finds them and hardly anything else, all
+// mirrors of protected sites are suspects, and no honest site is.
 func TestMirrorSitesOfCorpora(t *testing.T) {
 	planted := extent{1000, 60}
 	if testing.Short() {
@@ -35,9 +35,11 @@ func TestMirrorSitesOfCorpora(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.precision() < 0.95 || v.recall() < 0.95 || v.suspects < v.protected || len(v.honest) > 0 || v.protected != planted.planted/2 {
+	if v.precision() < 0.95 || v.recall() < 0.95 || v.suspects < v.protected || len(v.honest) > 0 ||
+		v.protected != planted.planted/2 {
 		v.print(t.Output())
-		t.Errorf("precision %.3f, recall %.3f, %d of %d suspects, %d honest ones", v.precision(), v.recall(), v.suspects, v.protected, len(v.honest))
+		t.Errorf("precision %.3f, recall %.3f, %d of %d suspects, %d honest ones", v.precision(), v.recall(),
+			v.suspects, v.protected, len(v.honest))
 	}
 }
 
@@ -45,10 +47,12 @@ func TestMirrorSitesOfCorpora(t *testing.T) {
 func TestJudge(t *testing.T) {
 	folder := t.TempDir()
 	for name, content := range map[string]string{
-		truthFile:                       "m1\to1\tidentical\nm2\to2\thalf\nm3\to3\tedited\nh1\to1\tquotes\n",
-		protectedFile:                   "o1\no3\n",
-		"mirrors-00000-of-00001.jsonl":  `{"a":"m1","b":"o1"}` + "\n" + `{"a":"h1","b":"o1"}` + "\n" + `{"a":"m2","b":"o2"}` + "\n",
-		"suspects-00000-of-00001.jsonl": `{"site":"m1","protected":"o1"}` + "\n" + `{"site":"h1","protected":"o1"}` + "\n",
+		truthFile:     "m1\to1\tidentical\nm2\to2\thalf\nm3\to3\tedited\nh1\to1\tquotes\n",
+		protectedFile: "o1\no3\n",
+		"mirrors-00000-of-00001.jsonl": `{"a":"m1","b":"o1"}` + "\n" + `{"a":"h1","b":"o1"}` + "\n" +
+			`{"a":"m2","b":"o2"}` + "\n",
+		"suspects-00000-of-00001.jsonl": `{"site":"m1","protected":"o1"}` + "\n" + `{"site":"h1","protected":"o1"}` +
+			"\n",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o666); err != nil {
 			t.Fatal(err)
@@ -58,7 +62,8 @@ func TestJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.rows != 3 || v.right != 2 || len(v.missed) != 1 || len(v.wrong) != 1 || v.protected != 2 || v.suspects != 1 || len(v.honest) != 1 {
+	if v.rows != 3 || v.right != 2 || len(v.missed) != 1 || len(v.wrong) != 1 || v.protected != 2 || v.suspects != 1 ||
+		len(v.honest) != 1 {
 		t.Errorf("verdict %+v", v)
 	}
 	if _, err := judge(t.TempDir(), filepath.Join(folder, truthFile)); err == nil {

@@ -27,16 +27,27 @@ type extent struct{ sites, planted int }
 var (
 	mirrorKinds = []string{"identical", "half", "retemplated", "edited", "translated", "lookalike"}
 	honestKinds = []string{"template", "licences", "quotes"}
-	// families are the sizes of groups of small honest sites that share legal pages, and have as many or fewer of their own.
+	// families are the sizes of groups of small honest sites that share legal pages, and have as many or fewer of their
+	// own.
 	families = []int{4, 5, 8, 13, 20, 30, 50}
 )
 
 // The words of templates.
 var (
-	menuWords    = strings.Fields("home news about contact products services team history projects archive search help support shop blog events gallery press jobs partners research library forum downloads members donate subscribe account profile settings calendar weather sports culture travel science health opinion video audio maps")
-	foreignWords = strings.Fields("startseite nachrichten kontakt produkte dienste mannschaft geschichte vorhaben archiv suche hilfe laden veranstaltungen galerie presse stellen partner forschung bibliothek mitglieder spenden konto einstellungen kalender wetter kultur reisen wissenschaft gesundheit meinung karten impressum datenschutz")
-	hostWords    = strings.Fields("amber birch cedar delta ember falcon garnet harbor indigo jasper kestrel lumen maple nimbus orchid pepper quartz raven saffron tundra umber violet willow yonder zephyr anchor beacon copper dune echo fjord grove hazel ivory juniper kiln lagoon meadow nectar onyx prairie quill ridge summit thistle upland valley walnut yarrow zenith")
-	suffixes     = []string{"com", "org", "net", "info", "co.uk", "de", "io"}
+	menuWords = strings.Fields(
+		"home news about contact products services team history projects archive search help support shop blog " +
+			"events gallery press jobs partners research library forum downloads members donate subscribe account " +
+			"profile settings calendar weather sports culture travel science health opinion video audio maps")
+	foreignWords = strings.Fields(
+		"startseite nachrichten kontakt produkte dienste mannschaft geschichte vorhaben archiv suche hilfe laden " +
+			"veranstaltungen galerie presse stellen partner forschung bibliothek mitglieder spenden konto " +
+			"einstellungen kalender wetter kultur reisen wissenschaft gesundheit meinung karten impressum datenschutz")
+	hostWords = strings.Fields(
+		"amber birch cedar delta ember falcon garnet harbor indigo jasper kestrel lumen maple nimbus orchid pepper " +
+			"quartz raven saffron tundra umber violet willow yonder zephyr anchor beacon copper dune echo fjord " +
+			"grove hazel ivory juniper kiln lagoon meadow nectar onyx prairie quill ridge summit thistle upland " +
+			"valley walnut yarrow zenith")
+	suffixes = []string{"com", "org", "net", "info", "co.uk", "de", "io"}
 )
 
 // page is a page of a site.
@@ -78,9 +89,16 @@ func plant(corpora, folder string, e extent) error {
 	if err != nil {
 		return err
 	}
-	p := &planter{random: rand.New(rand.NewPCG(18, 1)), articles: articles, licences: all[:40], hosts: map[string]bool{}}
+	p := &planter{
+		random:   rand.New(rand.NewPCG(18, 1)),
+		articles: articles,
+		licences: all[:40],
+		hosts:    map[string]bool{},
+	}
 	for range 3 {
-		p.errors = append(p.errors, append(strings.Fields("the page that you are looking for was not found on this server"), p.pick(menuWords, 12)...))
+		p.errors = append(p.errors,
+			append(strings.Fields("the page that you are looking for was not found on this server"),
+				p.pick(menuWords, 12)...))
 	}
 	for range e.sites {
 		if err := p.site(); err != nil {
@@ -114,7 +132,8 @@ func (p *planter) pick(words []string, n int) (picked []string) {
 // newHost returns a host that no site has.
 func (p *planter) newHost() string {
 	for {
-		host := strings.Join(p.pick(hostWords, 2), "") + p.pick(hostWords, 1)[0][:2] + "." + suffixes[p.random.IntN(len(suffixes))]
+		host := strings.Join(p.pick(hostWords, 2), "") + p.pick(hostWords, 1)[0][:2] + "." +
+			suffixes[p.random.IntN(len(suffixes))]
 		if p.take(host) {
 			return host
 		}
@@ -135,7 +154,12 @@ func (p *planter) newSite(articles int) (*planted, error) {
 	if articles > len(p.articles) {
 		return nil, errors.New("there are too few articles for so many sites")
 	}
-	s := &planted{host: p.newHost(), menu: p.pick(menuWords, 15), footer: p.pick(menuWords, 15), day: p.random.IntN(2000)}
+	s := &planted{
+		host:   p.newHost(),
+		menu:   p.pick(menuWords, 15),
+		footer: p.pick(menuWords, 15),
+		day:    p.random.IntN(2000),
+	}
 	for i, text := range p.articles[:articles] {
 		s.pages = append(s.pages, page{fmt.Sprintf("/%s/%d.html", s.menu[i%5], i), text})
 	}
@@ -243,7 +267,12 @@ func (p *planter) family(sites int) {
 		legal = append(legal, p.pick(menuWords, 200+p.random.IntN(400)))
 	}
 	for range sites {
-		s := &planted{host: p.newHost(), menu: p.pick(menuWords, 5), footer: p.pick(menuWords, 5), day: p.random.IntN(2000)}
+		s := &planted{
+			host:   p.newHost(),
+			menu:   p.pick(menuWords, 5),
+			footer: p.pick(menuWords, 5),
+			day:    p.random.IntN(2000),
+		}
 		for i := range 3 {
 			s.pages = append(s.pages, page{fmt.Sprintf("/%d.html", i), p.pick(menuWords, 150)})
 		}
@@ -263,7 +292,8 @@ type record struct {
 	PasswordInput bool   `json:"password_input,omitempty"`
 }
 
-// write writes the corpus, the truth, and lists of the original sites: all have a rank, and half of each kind are protected.
+// write writes the corpus, the truth, and lists of the original sites: all have a rank, and half of each kind are
+// protected.
 func (p *planter) write(folder string, originals []*planted) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
@@ -280,7 +310,11 @@ func (p *planter) write(folder string, originals []*planted) error {
 			fmt.Fprintln(&protected, s.host)
 		}
 	}
-	for name, content := range map[string]string{truthFile: truth.String(), rankFile: rank.String(), protectedFile: protected.String()} {
+	for name, content := range map[string]string{
+		truthFile:     truth.String(),
+		rankFile:      rank.String(),
+		protectedFile: protected.String(),
+	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o666); err != nil {
 			return err
 		}
@@ -299,8 +333,11 @@ func (p *planter) write(folder string, originals []*planted) error {
 		for i, page := range s.pages {
 			number++
 			err := encoder.Encode(record{
-				ID: fmt.Sprintf("page-%06d", number), URL: "http://www." + s.host + page.path, Date: day(s.day + i),
-				Text:          strings.Join(slices.Concat([]string{s.host}, s.menu, page.text, []string{s.host}, s.footer), " "),
+				ID:   fmt.Sprintf("page-%06d", number),
+				URL:  "http://www." + s.host + page.path,
+				Date: day(s.day + i),
+				Text: strings.Join(slices.Concat([]string{s.host}, s.menu, page.text, []string{s.host},
+					s.footer), " "),
 				PasswordInput: s.login && i == 0,
 			})
 			if err != nil {

@@ -13,7 +13,8 @@ import (
 
 // collections are the corpora that the articles of sites come from, and licences the one of licences.
 var collections = []string{
-	"reuters21578/reuters.jsonl.zst", "prose/linux_doc.jsonl.zst", "prose/misc_docs_text.jsonl.zst", "prose/goldminer_zh.jsonl.zst",
+	"reuters21578/reuters.jsonl.zst", "prose/linux_doc.jsonl.zst", "prose/misc_docs_text.jsonl.zst",
+	"prose/goldminer_zh.jsonl.zst",
 }
 
 const licences = "licenses/all.jsonl.zst"
@@ -48,7 +49,8 @@ func readTexts(path string) (texts [][]string, err error) {
 			return nil, fmt.Errorf("read %s: %w", path, err)
 		}
 		words := strings.Fields(d.Text)
-		if begin := strings.Join(words[:min(len(words), 30)], " "); len(words) >= leastWords && len(words) <= mostWords && !seen[begin] {
+		if begin := strings.Join(words[:min(len(words), 30)], " "); len(words) >= leastWords &&
+			len(words) <= mostWords && !seen[begin] {
 			seen[begin] = true
 			texts = append(texts, words)
 		}

@@ -3,8 +3,8 @@
 //
 //	go run ./scripts/objects -files 10000 -answer 30ms runjob run --input BUCKET/in --output out
 //
-// BUCKET in an argument stands for the bucket. It has a folder, in, with as many files as -files says, of -lines documents
-// each, or the files of a folder that -from names.
+// BUCKET in an argument stands for the bucket. It has a folder, in, with as many files as -files says, of -lines
+// documents each, or the files of a folder that -from names.
 package main
 
 import (
@@ -91,19 +91,28 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.target.ServeHTTP(w, r)
 }
 
-// serve sets up a server with the content, and returns the environment of its clients. It keeps objects in the folder root if it
-// would look for one among all others in memory.
+// serve sets up a server with the content, and returns the environment of its clients. It keeps objects in the folder
+// root if it would look for one among all others in memory.
 func (f *front) serve(service, url, root string, content map[string][]byte) ([]string, error) {
 	switch service {
 	case "gs":
 		host := strings.TrimPrefix(url, "http://")
-		server, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: host, ExternalURL: url, Writer: io.Discard, StorageRoot: root})
+		server, err := fakestorage.NewServerWithOptions(fakestorage.Options{
+			NoListener:  true,
+			PublicHost:  host,
+			ExternalURL: url,
+			Writer:      io.Discard,
+			StorageRoot: root,
+		})
 		if err != nil {
 			return nil, err
 		}
 		server.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: bucket})
 		for name, b := range content {
-			server.CreateObject(fakestorage.Object{ObjectAttrs: fakestorage.ObjectAttrs{BucketName: bucket, Name: name}, Content: b})
+			server.CreateObject(fakestorage.Object{
+				ObjectAttrs: fakestorage.ObjectAttrs{BucketName: bucket, Name: name},
+				Content:     b,
+			})
 		}
 		f.target = server.HTTPHandler()
 		return []string{"STORAGE_EMULATOR_HOST=" + host}, nil
@@ -119,7 +128,8 @@ func (f *front) serve(service, url, root string, content map[string][]byte) ([]s
 		}
 		f.target = gofakes3.New(server).Server()
 		return []string{
-			"AWS_ENDPOINT_URL_S3=" + url, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=user", "AWS_SECRET_ACCESS_KEY=secret",
+			"AWS_ENDPOINT_URL_S3=" + url, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=user",
+			"AWS_SECRET_ACCESS_KEY=secret",
 			"AWS_EC2_METADATA_DISABLED=true",
 		}, nil
 	}
@@ -139,7 +149,8 @@ func (f *front) run(args []string, service string, environment []string) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if state := command.ProcessState; state != nil {
-		fmt.Printf("%.2f s, %.2f CPU-s; requests:", time.Since(begun).Seconds(), (state.UserTime() + state.SystemTime()).Seconds())
+		fmt.Printf("%.2f s, %.2f CPU-s; requests:", time.Since(begun).Seconds(),
+			(state.UserTime() + state.SystemTime()).Seconds())
 	}
 	all := 0
 	for _, kind := range slices.Sorted(maps.Keys(f.requests)) {

@@ -47,7 +47,8 @@ func judge(out io.Writer, truth, pattern string) error {
 		var donor, host string
 		var words, every int
 		var from, at [2]int
-		if _, err := fmt.Sscanf(lines.Text(), "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d", &donor, &host, &words, &every, &from[0], &from[1], &at[0], &at[1]); err != nil {
+		if _, err := fmt.Sscanf(lines.Text(), "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d", &donor, &host, &words, &every,
+			&from[0], &from[1], &at[0], &at[1]); err != nil {
 			return fmt.Errorf("%s: row %q: %w", truth, lines.Text(), err)
 		}
 		planted[[2]string{donor, host}], planted[[2]string{host, donor}] = true, true
@@ -68,7 +69,8 @@ func judge(out io.Writer, truth, pattern string) error {
 			continue
 		}
 		n := float64(s.planted)
-		fmt.Fprintf(table, "%d\t%d\t%d\t%.3f\t%.3f\t%.3f\n", kind.words, kind.every, s.planted, float64(s.paired)/n, float64(s.located)/n, float64(s.covered)/float64(max(s.bytes, 1)))
+		fmt.Fprintf(table, "%d\t%d\t%d\t%.3f\t%.3f\t%.3f\n", kind.words, kind.every, s.planted, float64(s.paired)/n,
+			float64(s.located)/n, float64(s.covered)/float64(max(s.bytes, 1)))
 	}
 	others := 0
 	for names := range pairs {

@@ -83,7 +83,8 @@ func plant(in io.Reader, out io.Writer, truth string, least int) error {
 			planted := replace(source, kind.every, random)
 			at := boundary(host.Text, random)
 			host.Text = host.Text[:at] + "\n" + planted + "\n" + host.Text[at:]
-			if _, err := fmt.Fprintf(list, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", donor.ID, host.ID, kind.words, kind.every,
+			if _, err := fmt.Fprintf(list, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", donor.ID, host.ID, kind.words,
+				kind.every,
 				from, from+len(source), at+1, at+1+len(planted)); err != nil {
 				return err
 			}

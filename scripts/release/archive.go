@@ -57,7 +57,14 @@ func compressed(made time.Time, entries []entry) ([]byte, error) {
 func writeTar(to interface{ Write([]byte) (int, error) }, made time.Time, entries []entry) error {
 	w := tar.NewWriter(to)
 	for _, e := range entries {
-		h := &tar.Header{Name: e.path, Mode: e.mode, Size: int64(len(e.content)), ModTime: made, Typeflag: tar.TypeReg, Format: tar.FormatPAX}
+		h := &tar.Header{
+			Name:     e.path,
+			Mode:     e.mode,
+			Size:     int64(len(e.content)),
+			ModTime:  made,
+			Typeflag: tar.TypeReg,
+			Format:   tar.FormatPAX,
+		}
 		if e.path[len(e.path)-1] == '/' {
 			h.Typeflag = tar.TypeDir
 		}

@@ -19,7 +19,8 @@ func (r *release) bill() ([]byte, error) {
 	components, needs := []cyclonedx.Component{}, []string{}
 	for _, m := range r.modules {
 		c := component(m.path, m.version, cyclonedx.ComponentTypeLibrary, m.licences)
-		c.PackageURL = "pkg:golang/" + strings.ReplaceAll(m.path, "+", "%2B") + "@" + strings.ReplaceAll(m.version, "+", "%2B")
+		c.PackageURL = "pkg:golang/" + strings.ReplaceAll(m.path, "+", "%2B") + "@" +
+			strings.ReplaceAll(m.version, "+", "%2B")
 		if sum, isKnown := strings.CutPrefix(m.sum, "h1:"); isKnown {
 			raw, err := base64.StdEncoding.DecodeString(sum)
 			if err != nil {
@@ -45,5 +46,11 @@ func component(name, version string, kind cyclonedx.ComponentType, licences []st
 		}
 		choices = append(choices, cyclonedx.LicenseChoice{License: &cyclonedx.License{ID: id}})
 	}
-	return cyclonedx.Component{BOMRef: name + "@" + version, Type: kind, Name: name, Version: version, Licenses: &choices}
+	return cyclonedx.Component{
+		BOMRef:   name + "@" + version,
+		Type:     kind,
+		Name:     name,
+		Version:  version,
+		Licenses: &choices,
+	}
 }

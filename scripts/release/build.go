@@ -22,12 +22,12 @@ const storageOnly = "-tags=disable_grpc_modules"
 // buildFlags also leave out tables for debuggers.
 var buildFlags = []string{"-trimpath", "-buildvcs=true", storageOnly, "-ldflags=-s -w"}
 
-// maxProgram is the most bytes that a program may have. Clusters get it with each job. Some 20 MB of it are arrow/compute, which
-// the encoders of arrow-go link.
+// maxProgram is the most bytes that a program may have. Clusters get it with each job. Some 20 MB of it are
+// arrow/compute, which the encoders of arrow-go link.
 const maxProgram = 80e6
 
-// source is a clone of the repository. A release is made in a clone of its own: what is not committed is no part of it, and
-// Go knows the commit of a clone, as it does not in a work tree.
+// source is a clone of the repository. A release is made in a clone of its own: what is not committed is no part of it,
+// and Go knows the commit of a clone, as it does not in a work tree.
 type source struct {
 	ctx  context.Context
 	root string
@@ -64,7 +64,10 @@ func (s *source) command(environment []string, name string, args ...string) ([]b
 
 // environment is the environment in which Go builds for a target. Settings of the user would change the bytes.
 func (t target) environment() []string {
-	return []string{"GOOS=" + t.system, "GOARCH=" + t.processor, "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOWORK=off"}
+	return []string{
+		"GOOS=" + t.system, "GOARCH=" + t.processor, "CGO_ENABLED=0", "GOFLAGS=-mod=readonly",
+		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOWORK=off",
+	}
 }
 
 // release is all that the files of a release are made of.
@@ -132,7 +135,9 @@ func (s *source) build(t target, temp string) (program, error) {
 		return program{}, err
 	}
 	if len(content) > maxProgram {
-		return program{}, fmt.Errorf("the program for %s has %d bytes, more than %d: see what it links with 'go list -deps ./cmd/runjob'", t, len(content), int(maxProgram))
+		return program{}, fmt.Errorf(
+			"the program for %s has %d bytes, more than %d: see what it links with 'go list -deps ./cmd/runjob'", t,
+			len(content), int(maxProgram))
 	}
 	return program{t, content}, nil
 }

@@ -21,8 +21,8 @@ import (
 // nobody is the user of the image, who has no rights.
 const nobody = "65532"
 
-// image is an image for containers in the layout of the Open Container Initiative, with a variant for each processor. It is
-// empty if no program is for Linux.
+// image is an image for containers in the layout of the Open Container Initiative, with a variant for each processor.
+// It is empty if no program is for Linux.
 func (r *release) image() (file, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	var variants int
@@ -53,7 +53,8 @@ func (r *release) image() (file, error) {
 	if err != nil {
 		return file{}, err
 	}
-	if err := written.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": r.version.plain})); err != nil {
+	if err := written.AppendIndex(index,
+		layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": r.version.plain})); err != nil {
 		return file{}, err
 	}
 	content, err := r.packFolder(temp)
@@ -109,10 +110,15 @@ func (r *release) variant(p program) (v1.Image, error) {
 		}
 		c := known.DeepCopy()
 		c.OS, c.Architecture, c.Created = p.system, p.processor, made
-		c.Config = v1.Config{User: nobody + ":" + nobody, Entrypoint: []string{"/runjob"}, WorkingDir: "/", Labels: map[string]string{
-			"org.opencontainers.image.title": "runjob", "org.opencontainers.image.version": r.version.plain,
-			"org.opencontainers.image.description": describe, "org.opencontainers.image.licenses": "Apache-2.0",
-		}}
+		c.Config = v1.Config{
+			User:       nobody + ":" + nobody,
+			Entrypoint: []string{"/runjob"},
+			WorkingDir: "/",
+			Labels: map[string]string{
+				"org.opencontainers.image.title": "runjob", "org.opencontainers.image.version": r.version.plain,
+				"org.opencontainers.image.description": describe, "org.opencontainers.image.licenses": "Apache-2.0",
+			},
+		}
 		return c
 	}())
 }
@@ -127,7 +133,11 @@ func (r *release) ground() []entry {
 	}
 	return []entry{
 		{"tmp/", 0o1777, nil},
-		{"etc/passwd", 0o644, []byte("root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:" + nobody + ":" + nobody + ":nonroot:/tmp:/sbin/nologin\n")},
+		{
+			"etc/passwd", 0o644,
+			[]byte("root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:" + nobody + ":" + nobody +
+				":nonroot:/tmp:/sbin/nologin\n"),
+		},
 		{"etc/group", 0o644, []byte("root:x:0:\nnonroot:x:" + nobody + ":\n")},
 		{"etc/ssl/certs/ca-certificates.crt", 0o644, certificates.Bytes()},
 		{"usr/share/doc/runjob/LICENSE", 0o644, r.licence},

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// inContainer runs a shell command in namespaces of its own, with the image as its root: read-only, with the folders of the
-// caller at /data and a small /tmp. With rights it runs as the user of the image, else as the only user there is.
+// inContainer runs a shell command in namespaces of its own, with the image as its root: read-only, with the folders of
+// the caller at /data and a small /tmp. With rights it runs as the user of the image, else as the only user there is.
 const inContainer = `
 root=$0 data=$1 command=$2
 mount --bind "$root" "$root"
@@ -73,7 +73,8 @@ func unpacked(t *testing.T) *container {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Chmod(c.data, 0o777), os.WriteFile(filepath.Join(c.root, "etc", "hosts"), []byte("127.0.0.1 localhost\n"), 0o644)); err != nil {
+	if err := errors.Join(os.Chmod(c.data, 0o777),
+		os.WriteFile(filepath.Join(c.root, "etc", "hosts"), []byte("127.0.0.1 localhost\n"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -116,7 +117,8 @@ func (c *container) run(command string) (exit int, said string) {
 		args, userspec = append(args, "--user", "--map-root-user"), ""
 		c.t.Log("without rights: the container has no other user")
 	}
-	process := exec.CommandContext(c.t.Context(), "unshare", append(args, "sh", "-ec", inContainer, c.root, c.data, command)...)
+	process := exec.CommandContext(c.t.Context(), "unshare",
+		append(args, "sh", "-ec", inContainer, c.root, c.data, command)...)
 	process.Env = append(os.Environ(), "USERSPEC="+userspec)
 	var out bytes.Buffer
 	process.Stdout, process.Stderr, process.WaitDelay = &out, &out, 10*time.Second
@@ -131,18 +133,21 @@ func (c *container) run(command string) (exit int, said string) {
 	return process.ProcessState.ExitCode(), out.String()
 }
 
-// TestImageRuns: the image is enough of a system for the program. It knows its commit and its build, runs a job as a user without
-// rights on a root that nobody can write to, and serves workers that a probe finds.
+// TestImageRuns: the image is enough of a system for the program. It knows its commit and its build, runs a job as a
+// user without rights on a root that nobody can write to, and serves workers that a probe finds.
 func TestImageRuns(t *testing.T) {
 	c := unpacked(t)
-	if exit, said := c.run("runjob version"); exit != 0 || !strings.Contains(said, "commit "+c.commit+" of ") || !strings.Contains(said, "\nbuild ") {
+	if exit, said := c.run("runjob version"); exit != 0 || !strings.Contains(said, "commit "+c.commit+" of ") ||
+		!strings.Contains(said, "\nbuild ") {
 		t.Errorf("version: exit code %d: %s", exit, said)
 	}
-	lines := `{"id":"1","text":"one and two and three and four"}` + "\n" + `{"id":"2","text":"one and two and three and four"}` + "\n"
+	lines := `{"id":"1","text":"one and two and three and four"}` + "\n" +
+		`{"id":"2","text":"one and two and three and four"}` + "\n"
 	if err := os.WriteFile(filepath.Join(c.data, "in.jsonl"), []byte(lines), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if exit, said := c.run("runjob run --input /data/in.jsonl --output /data/out"); exit != 0 || !strings.Contains(said, "1 removed") {
+	if exit, said := c.run("runjob run --input /data/in.jsonl --output /data/out"); exit != 0 ||
+		!strings.Contains(said, "1 removed") {
 		t.Errorf("a job: exit code %d: %s", exit, said)
 	}
 	made, err := os.Stat(filepath.Join(c.data, "out", "_SUCCESS"))
@@ -152,7 +157,8 @@ func TestImageRuns(t *testing.T) {
 	if owner := ownerOf(made); os.Getuid() == 0 && owner != nobody {
 		t.Errorf("the results belong to user %s", owner)
 	}
-	if exit, said := c.run("runjob run --input /data/in.jsonl --output /out"); exit != 4 || !strings.Contains(said, "read-only") {
+	if exit, said := c.run("runjob run --input /data/in.jsonl --output /out"); exit != 4 ||
+		!strings.Contains(said, "read-only") {
 		t.Errorf("a job that writes to the root: exit code %d: %s", exit, said)
 	}
 	served := `ip link set lo up 2>/dev/null || { echo no loopback; exit 77; }

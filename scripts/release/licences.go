@@ -31,7 +31,10 @@ type text struct {
 
 // permitted are the licences under which others may pass a program on without its sources. MPL asks for the sources of
 // its own files, which are public.
-var permitted = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0", "Unlicense", "0BSD", "CC0-1.0", "Zlib", "BSD-2-Clause-Views"}
+var permitted = []string{
+	"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MPL-2.0", "Unlicense", "0BSD",
+	"CC0-1.0", "Zlib", "BSD-2-Clause-Views",
+}
 
 // legal are the names of files with licences and notices. Go's PATENTS grants more rights.
 var legal = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|copyright|patents|unlicense)([._-].*)?$`)
@@ -49,7 +52,8 @@ type linked struct {
 
 // addModules adds the modules that are linked for a target, and the texts that lie next to and above their packages.
 func (s *source) addModules(r *release, t target) error {
-	out, err := s.command(t.environment(), "go", "list", "-deps", storageOnly, "-json=Dir,Standard,Module", "./cmd/runjob")
+	out, err := s.command(t.environment(), "go", "list", "-deps", storageOnly, "-json=Dir,Standard,Module",
+		"./cmd/runjob")
 	if err != nil {
 		return err
 	}
@@ -134,8 +138,8 @@ func (r *release) add(m module, top, folder string) error {
 	}
 }
 
-// licences names the licences of all modules, and returns their texts as one file. A module without a licence, or with one
-// that is not permitted, is an error.
+// licences names the licences of all modules, and returns their texts as one file. A module without a licence, or with
+// one that is not permitted, is an error.
 func licences(modules []module) ([]byte, error) {
 	var b strings.Builder
 	b.WriteString("The licences of what is linked into runjob. Its own is Apache 2.0.\n")
@@ -147,7 +151,8 @@ func licences(modules []module) ([]byte, error) {
 		for _, t := range m.texts {
 			for _, match := range licensecheck.Scan(t.content).Match {
 				m.licences = append(m.licences, match.ID)
-				if !slices.Contains(permitted, match.ID) && match.ID != "GooglePatentClause" && match.ID != "GooglePatentsFile" {
+				if !slices.Contains(permitted, match.ID) && match.ID != "GooglePatentClause" &&
+					match.ID != "GooglePatentsFile" {
 					faults = append(faults, fmt.Errorf("%s: %s is under %s", m.path, t.path, match.ID))
 				}
 			}

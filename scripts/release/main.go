@@ -1,6 +1,6 @@
 // Command release makes all files of a release: programs in archives and packages, wheels for Python, an image for
-// containers, the licences of what is linked, a bill of materials, and check sums. It takes the sources from the last commit,
-// and the same commit gives the same bytes on every machine with the same Go.
+// containers, the licences of what is linked, a bill of materials, and check sums. It takes the sources from the last
+// commit, and the same commit gives the same bytes on every machine with the same Go.
 //
 //	go -C scripts/release run .                          all systems, into dist/
 //	go -C scripts/release run . -targets linux/amd64     some of them

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// flinkDeployment is what a manifest may say to Flink's operator, by its custom resource flink.apache.org/v1beta1. Pods are in
-// the words of Kubernetes.
+// flinkDeployment is what a manifest may say to Flink's operator, by its custom resource flink.apache.org/v1beta1. Pods
+// are in the words of Kubernetes.
 type flinkDeployment struct {
 	APIVersion, Kind string
 	Metadata         struct{ Name string }
@@ -81,12 +81,13 @@ func objects(t *testing.T, path string) (all []any) {
 	return all
 }
 
-// TestManifests: Kubernetes knows every field. No container has rights, can write to its root, or takes memory or disk without a
-// limit, and whoever is to stay is asked whether it lives.
+// TestManifests: Kubernetes knows every field. No container has rights, can write to its root, or takes memory or disk
+// without a limit, and whoever is to stay is asked whether it lives.
 func TestManifests(t *testing.T) {
 	var pods int
 	for _, path := range []string{
-		"../../deploy/flink/kubernetes.yaml", "../../deploy/flink/job.yaml", "../../deploy/flink/operator.yaml", "../schedule/cronjob.yaml",
+		"../../deploy/flink/kubernetes.yaml", "../../deploy/flink/job.yaml", "../../deploy/flink/operator.yaml",
+		"../schedule/cronjob.yaml",
 	} {
 		for _, object := range objects(t, path) {
 			switch o := object.(type) {
@@ -116,9 +117,13 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestPolicies: a stranger in the network of the pods reaches none of those that stay. None of them asks for a password.
+// TestPolicies: a stranger in the network of the pods reaches none of those that stay. None of them asks for a
+// password.
 func TestPolicies(t *testing.T) {
-	for _, path := range []string{"../../deploy/flink/kubernetes.yaml", "../../deploy/flink/job.yaml", "../../deploy/flink/operator.yaml"} {
+	for _, path := range []string{
+		"../../deploy/flink/kubernetes.yaml", "../../deploy/flink/job.yaml",
+		"../../deploy/flink/operator.yaml",
+	} {
 		var pods []map[string]string
 		var policies []*networkingv1.NetworkPolicy
 		for _, object := range objects(t, path) {
@@ -149,7 +154,8 @@ func isClosed(p *networkingv1.NetworkPolicy, labels map[string]string) bool {
 		}
 	}
 	isOpen := func(rule networkingv1.NetworkPolicyIngressRule) bool { return len(rule.From) == 0 }
-	return slices.Contains(p.Spec.PolicyTypes, networkingv1.PolicyTypeIngress) && !slices.ContainsFunc(p.Spec.Ingress, isOpen)
+	return slices.Contains(p.Spec.PolicyTypes, networkingv1.PolicyTypeIngress) &&
+		!slices.ContainsFunc(p.Spec.Ingress, isOpen)
 }
 
 func checkPod(t *testing.T, name string, pod *corev1.PodSpec, stays bool) {
@@ -166,7 +172,8 @@ func checkPod(t *testing.T, name string, pod *corev1.PodSpec, stays bool) {
 	}
 	for i := range pod.Containers {
 		c := &pod.Containers[i]
-		if s := c.SecurityContext; s == nil || s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem || s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation ||
+		if s := c.SecurityContext; s == nil || s.ReadOnlyRootFilesystem == nil || !*s.ReadOnlyRootFilesystem ||
+			s.AllowPrivilegeEscalation == nil || *s.AllowPrivilegeEscalation ||
 			s.Capabilities == nil || !slices.Equal(s.Capabilities.Drop, []corev1.Capability{"ALL"}) {
 			t.Errorf("%s: the container %s has rights", name, c.Name)
 		}
@@ -199,7 +206,8 @@ func TestConfiguration(t *testing.T) {
 			found = c
 		}
 	}
-	if names := slices.Sorted(maps.Keys(found.Data)); !slices.Equal(names, []string{"config.yaml", "log4j-console.properties"}) {
+	if names := slices.Sorted(maps.Keys(found.Data)); !slices.Equal(names,
+		[]string{"config.yaml", "log4j-console.properties"}) {
 		t.Fatalf("the configuration is %q", names)
 	}
 	for name, want := range found.Data {
@@ -213,9 +221,11 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// TestCompose: Compose knows every field, and no container has rights, can write to its root, or takes memory without a limit.
+// TestCompose: Compose knows every field, and no container has rights, can write to its root, or takes memory without a
+// limit.
 func TestCompose(t *testing.T) {
-	options, err := cli.NewProjectOptions([]string{"../../deploy/flink/compose.yaml"}, cli.WithProfiles([]string{"driver"}))
+	options, err := cli.NewProjectOptions([]string{"../../deploy/flink/compose.yaml"},
+		cli.WithProfiles([]string{"driver"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +240,8 @@ func TestCompose(t *testing.T) {
 		if user, _, _ := strings.Cut(s.User, ":"); user == "" || user == "0" || user == "root" {
 			t.Errorf("%s: runs as %q", s.Name, s.User)
 		}
-		if !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") {
+		if !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) ||
+			!slices.Contains(s.SecurityOpt, "no-new-privileges:true") {
 			t.Errorf("%s: has rights", s.Name)
 		}
 		if s.MemLimit == 0 || s.CPUS == 0 || s.PidsLimit == 0 {
@@ -240,7 +251,9 @@ func TestCompose(t *testing.T) {
 			t.Errorf("%s: nobody asks whether it lives", s.Name)
 		}
 		isTemp := func(v types.ServiceVolumeConfig) bool { return v.Target == "/tmp" }
-		if !slices.ContainsFunc(s.Tmpfs, func(mount string) bool { return strings.HasPrefix(mount, "/tmp:size=") }) && !slices.ContainsFunc(s.Volumes, isTemp) {
+		if !slices.ContainsFunc(s.Tmpfs, func(mount string) bool {
+			return strings.HasPrefix(mount, "/tmp:size=")
+		}) && !slices.ContainsFunc(s.Volumes, isTemp) {
 			t.Errorf("%s: can write nowhere", s.Name)
 		}
 	}

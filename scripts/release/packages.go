@@ -29,8 +29,9 @@ func (r *release) packages(p program) ([]file, error) {
 			return nil, err
 		}
 		contents = append(contents, &files.Content{
-			Source: source, Destination: e.path,
-			FileInfo: &files.ContentFileInfo{Owner: "root", Group: "root", Mode: os.FileMode(e.mode), MTime: r.made},
+			Source:      source,
+			Destination: e.path,
+			FileInfo:    &files.ContentFileInfo{Owner: "root", Group: "root", Mode: os.FileMode(e.mode), MTime: r.made},
 		})
 	}
 	var all []file
@@ -63,10 +64,22 @@ func (r *release) packaged(format string, p program, contents files.Contents) (f
 		return file{}, err
 	}
 	info := nfpm.WithDefaults(&nfpm.Info{
-		Name: "runjob", Arch: p.processor, Platform: p.system, Version: r.version.plain, Section: "science", Priority: "optional",
-		Maintainer: "The mirrorbeam authors <mirrorbeam@localhost>", Description: describe, License: "Apache-2.0", MTime: r.made,
+		Name:            "runjob",
+		Arch:            p.processor,
+		Platform:        p.system,
+		Version:         r.version.plain,
+		Section:         "science",
+		Priority:        "optional",
+		Maintainer:      "The mirrorbeam authors <mirrorbeam@localhost>",
+		Description:     describe,
+		License:         "Apache-2.0",
+		MTime:           r.made,
 		DisableGlobbing: true,
-		Overridables:    nfpm.Overridables{Contents: contents, RPM: nfpm.RPM{BuildHost: "localhost", Compression: "xz"}, Deb: nfpm.Deb{Compression: "xz"}},
+		Overridables: nfpm.Overridables{
+			Contents: contents,
+			RPM:      nfpm.RPM{BuildHost: "localhost", Compression: "xz"},
+			Deb:      nfpm.Deb{Compression: "xz"},
+		},
 	})
 	if err := nfpm.PrepareForPackager(info, format); err != nil {
 		return file{}, err

@@ -25,12 +25,21 @@ import (
 // small is a release of programs that do nothing.
 func small() *release {
 	r := &release{
-		version: version{"1.2.3-rc.1", "1.2.3rc1"}, made: time.Unix(1_800_000_000, 0).UTC(),
-		modules:     []module{{path: "example.com/m", version: "v1.0.0", sum: "h1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)), licences: []string{"MIT"}}},
+		version: version{"1.2.3-rc.1", "1.2.3rc1"},
+		made:    time.Unix(1_800_000_000, 0).UTC(),
+		modules: []module{{
+			path:     "example.com/m",
+			version:  "v1.0.0",
+			sum:      "h1:" + base64.StdEncoding.EncodeToString(make([]byte, 32)),
+			licences: []string{"MIT"},
+		}},
 		completions: map[string][]byte{"bash": []byte("b"), "zsh": []byte("z"), "fish": []byte("f")},
-		manual:      []byte(".TH RUNJOB 1\n"), licence: []byte("licence"), readme: []byte("# readme\n"), licences: []byte("licences"),
-		python:   map[string][]byte{"mirrorbeam/__init__.py": []byte("a = 1\n"), "mirrorbeam/py.typed": nil},
-		examples: map[string][]byte{"examples/fables/z.csv": nil, "examples/fables/a.txt": []byte("a")},
+		manual:      []byte(".TH RUNJOB 1\n"),
+		licence:     []byte("licence"),
+		readme:      []byte("# readme\n"),
+		licences:    []byte("licences"),
+		python:      map[string][]byte{"mirrorbeam/__init__.py": []byte("a = 1\n"), "mirrorbeam/py.typed": nil},
+		examples:    map[string][]byte{"examples/fables/z.csv": nil, "examples/fables/a.txt": []byte("a")},
 	}
 	for _, t := range targets {
 		r.programs = append(r.programs, program{t, []byte("#!/bin/sh\necho " + t.String() + "\n")})
@@ -124,7 +133,10 @@ func TestArchive(t *testing.T) {
 			t.Errorf("the program has mode %o", h.Mode)
 		}
 	}
-	want := []string{"runjob", "README.md", "LICENSE", "licences.txt", "man/runjob.1", "completions/runjob.bash", "completions/_runjob", "completions/runjob.fish", "examples/fables/a.txt", "examples/fables/z.csv"}
+	want := []string{
+		"runjob", "README.md", "LICENSE", "licences.txt", "man/runjob.1", "completions/runjob.bash",
+		"completions/_runjob", "completions/runjob.fish", "examples/fables/a.txt", "examples/fables/z.csv",
+	}
 	if !slices.Equal(names, want) {
 		t.Errorf("the archive has %q", names)
 	}
@@ -181,9 +193,13 @@ func TestImage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		platforms = append(platforms, m.Platform.String()+" "+config.Architecture+" "+config.Config.User+" "+config.Config.Entrypoint[0])
+		platforms = append(platforms,
+			m.Platform.String()+" "+config.Architecture+" "+config.Config.User+" "+config.Config.Entrypoint[0])
 	}
-	if want := []string{"linux/amd64 amd64 65532:65532 /runjob", "linux/arm64 arm64 65532:65532 /runjob"}; !slices.Equal(platforms, want) {
+	if want := []string{
+		"linux/amd64 amd64 65532:65532 /runjob",
+		"linux/arm64 arm64 65532:65532 /runjob",
+	}; !slices.Equal(platforms, want) {
 		t.Errorf("the variants are %q", platforms)
 	}
 	if certificates := string(small().ground()[3].content); strings.Count(certificates, "BEGIN CERTIFICATE") < 50 {
@@ -203,15 +219,24 @@ func TestBill(t *testing.T) {
 	if err := json.Unmarshal(filesOf(t)["runjob-1.2.3-rc.1.cdx.json"], &bill); err != nil {
 		t.Fatal(err)
 	}
-	if c := bill.Components; bill.BOMFormat != "CycloneDX" || len(c) != 1 || c[0].PURL != "pkg:golang/example.com/m@v1.0.0" || c[0].Licenses[0].License.ID != "MIT" {
+	if c := bill.Components; bill.BOMFormat != "CycloneDX" || len(c) != 1 ||
+		c[0].PURL != "pkg:golang/example.com/m@v1.0.0" || c[0].Licenses[0].License.ID != "MIT" {
 		t.Errorf("the bill is %+v", bill)
 	}
 }
 
 // TestLicences: what has no licence or one that does not permit to pass the program on is refused.
 func TestLicences(t *testing.T) {
-	mit := text{"LICENSE", []byte(`Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions: The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software. THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`)}
-	gpl := text{"COPYING", []byte("This program is free software: you can redistribute it and/or modify it under the terms of the GNU General Public License as published by the Free Software Foundation, either version 3 of the License, or (at your option) any later version. This program is distributed in the hope that it will be useful, but WITHOUT ANY WARRANTY; without even the implied warranty of MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE. See the GNU General Public License for more details. You should have received a copy of the GNU General Public License along with this program. If not, see <https://www.gnu.org/licenses/>.")}
+	mit := text{
+		"LICENSE",
+		[]byte(
+			`Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions: The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software. THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`),
+	}
+	gpl := text{
+		"COPYING",
+		[]byte(
+			"This program is free software: you can redistribute it and/or modify it under the terms of the GNU General Public License as published by the Free Software Foundation, either version 3 of the License, or (at your option) any later version. This program is distributed in the hope that it will be useful, but WITHOUT ANY WARRANTY; without even the implied warranty of MERCHANTABILITY or FITNESS FOR A PARTICULAR PURPOSE. See the GNU General Public License for more details. You should have received a copy of the GNU General Public License along with this program. If not, see <https://www.gnu.org/licenses/>."),
+	}
 	for _, test := range []struct {
 		texts   []text
 		refused bool
@@ -230,15 +255,24 @@ func TestLicences(t *testing.T) {
 // TestVersion: Python's form of a version.
 func TestVersion(t *testing.T) {
 	for stamped, want := range map[string]version{
-		"v1.2.3":                                    {"1.2.3", "1.2.3"},
-		"v1.2.3-rc.1":                               {"1.2.3-rc.1", "1.2.3rc1"},
-		"v1.2.3-beta2":                              {"1.2.3-beta2", "1.2.3b2"},
-		"v0.0.0-20261124120000-0123456789ab":        {"0.0.0-20261124120000-0123456789ab", "0.0.0.dev20261124120000+0123456789ab"},
-		"v1.2.4-0.20261124120000-0123456789ab":      {"1.2.4-0.20261124120000-0123456789ab", "1.2.4.dev20261124120000+0123456789ab"},
-		"v1.2.3-rc.1.0.20261124120000-0123456789ab": {"1.2.3-rc.1.0.20261124120000-0123456789ab", "1.2.3.dev20261124120000+0123456789ab"},
-		"(devel)":                                   {},
-		"v1.2.3-nightly":                            {},
-		"v0.0.0-20261124120000-0123456789ab+dirty":  {},
+		"v1.2.3":       {"1.2.3", "1.2.3"},
+		"v1.2.3-rc.1":  {"1.2.3-rc.1", "1.2.3rc1"},
+		"v1.2.3-beta2": {"1.2.3-beta2", "1.2.3b2"},
+		"v0.0.0-20261124120000-0123456789ab": {
+			"0.0.0-20261124120000-0123456789ab",
+			"0.0.0.dev20261124120000+0123456789ab",
+		},
+		"v1.2.4-0.20261124120000-0123456789ab": {
+			"1.2.4-0.20261124120000-0123456789ab",
+			"1.2.4.dev20261124120000+0123456789ab",
+		},
+		"v1.2.3-rc.1.0.20261124120000-0123456789ab": {
+			"1.2.3-rc.1.0.20261124120000-0123456789ab",
+			"1.2.3.dev20261124120000+0123456789ab",
+		},
+		"(devel)":        {},
+		"v1.2.3-nightly": {},
+		"v0.0.0-20261124120000-0123456789ab+dirty": {},
 	} {
 		got, err := parseVersion(stamped)
 		if got != want || (err != nil) != (want == version{}) {

@@ -8,7 +8,8 @@ import (
 
 // version is the version of a release, as each kind of file writes it.
 type version struct {
-	// plain is the semantic version: 1.2.3, 1.2.3-rc.1 or, of a commit without a tag, 0.0.0-20261124120000-0123456789ab.
+	// plain is the semantic version: 1.2.3, 1.2.3-rc.1 or, of a commit without a tag,
+	// 0.0.0-20261124120000-0123456789ab.
 	plain string
 	// python is the version in the form of PEP 440.
 	python string
@@ -25,7 +26,8 @@ var (
 func parseVersion(stamped string) (version, error) {
 	parts := semantic.FindStringSubmatch(stamped)
 	if parts == nil {
-		return version{}, fmt.Errorf("the program is of version %q: build it in a clone with git, where Go can tell the commit", stamped)
+		return version{}, fmt.Errorf(
+			"the program is of version %q: build it in a clone with git, where Go can tell the commit", stamped)
 	}
 	v := version{plain: strings.TrimPrefix(stamped, "v"), python: parts[1]}
 	if commit := untagged.FindStringSubmatch(parts[2]); commit != nil {
@@ -33,7 +35,8 @@ func parseVersion(stamped string) (version, error) {
 	} else if parts[2] != "" {
 		before := candidate.FindStringSubmatch(parts[2])
 		if before == nil {
-			return version{}, fmt.Errorf("the tag %q has no form that Python knows: name it v1.2.3, v1.2.3-alpha.1, v1.2.3-beta.1 or v1.2.3-rc.1", stamped)
+			return version{}, fmt.Errorf(
+				"the tag %q has no form that Python knows: name it v1.2.3, v1.2.3-alpha.1, v1.2.3-beta.1 or v1.2.3-rc.1", stamped)
 		}
 		v.python += map[string]string{"alpha": "a", "beta": "b", "rc": "rc"}[before[1]] + before[2]
 	}

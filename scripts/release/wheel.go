@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// platform is the name of a system in wheels. The program is linked statically, so on Linux it needs no C library; macOS
-// is the oldest one that Go supports.
+// platform is the name of a system in wheels. The program is linked statically, so on Linux it needs no C library;
+// macOS is the oldest one that Go supports.
 func (t target) platform() string {
 	return map[target]string{
 		{"linux", "amd64"}:  "manylinux_2_17_x86_64.manylinux2014_x86_64.musllinux_1_1_x86_64",
@@ -62,13 +62,17 @@ func (r *release) wheel(p program) (file, error) {
 	entries = append(
 		entries,
 		entry{info + "METADATA", 0o644, fmt.Appendf(nil, metadata, r.version.python, describe, r.readme)},
-		entry{info + "WHEEL", 0o644, []byte("Wheel-Version: 1.0\nGenerator: mirrorbeam\nRoot-Is-Purelib: false\n" + tags.String())},
+		entry{
+			info + "WHEEL", 0o644,
+			[]byte("Wheel-Version: 1.0\nGenerator: mirrorbeam\nRoot-Is-Purelib: false\n" + tags.String()),
+		},
 		entry{info + "licenses/LICENSE", 0o644, r.licence},
 		entry{info + "licenses/licences.txt", 0o644, r.licences},
 	)
 	var record strings.Builder
 	for _, e := range entries {
-		fmt.Fprintf(&record, "%s,sha256=%s,%d\n", e.path, base64.RawURLEncoding.EncodeToString(digest(e.content)), len(e.content))
+		fmt.Fprintf(&record, "%s,sha256=%s,%d\n", e.path, base64.RawURLEncoding.EncodeToString(digest(e.content)),
+			len(e.content))
 	}
 	record.WriteString(info + "RECORD,,\n")
 	entries = append(entries, entry{info + "RECORD", 0o644, []byte(record.String())})

@@ -188,7 +188,8 @@ func (w *words) appendDocument(b []byte, number int) []byte {
 		}
 		word := w.draw(source)
 		if i >= from && i < to {
-			b = append(spell(append(b, 'x'), uint64(number)*mostWords+uint64(i)), 'q') // no word of the vocabulary ends like that
+			// no word of the vocabulary ends like that
+			b = append(spell(append(b, 'x'), uint64(number)*mostWords+uint64(i)), 'q')
 			continue
 		}
 		b = append(b, word...)

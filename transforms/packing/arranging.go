@@ -24,8 +24,8 @@ const (
 	Repeated = "repeated"  // rejects: documents that have the id of another one
 )
 
-// Arranging writes the documents of a range of ids to a file, in the order of the ids. Of documents with one id the file
-// has the one whose text comes first. The others are rejects.
+// Arranging writes the documents of a range of ids to a file, in the order of the ids. Of documents with one id the
+// file has the one whose text comes first. The others are rejects.
 type Arranging struct {
 	Folder work.Path
 }
@@ -69,7 +69,11 @@ func (a *Arranging) Task(_ context.Context, t work.Task, w *work.TaskContext) er
 
 // write writes documents to a file as lines of JSON. The name of the file begins with the number of the range.
 func (a *Arranging) write(number int, texts []records.Text) (output.File, error) {
-	file := output.File{Name: fmt.Sprintf("%s-%05d-%s.jsonl", arranged, number, rand.Text()), Output: arranged, Rows: int64(len(texts))}
+	file := output.File{
+		Name:   fmt.Sprintf("%s-%05d-%s.jsonl", arranged, number, rand.Text()),
+		Output: arranged,
+		Rows:   int64(len(texts)),
+	}
 	out, err := storage.Create(storage.Join(string(a.Folder), file.Name))
 	if err != nil {
 		return file, err
@@ -135,7 +139,8 @@ func EachRow[R any](ctx context.Context, folder work.Path, o work.Outcome, of st
 			rows++
 		}
 		if rows != file.Rows {
-			return fmt.Errorf("read rows of %s: %s has %d rows, and %d were written", of, file.Temporary, rows, file.Rows)
+			return fmt.Errorf("read rows of %s: %s has %d rows, and %d were written", of, file.Temporary, rows,
+				file.Rows)
 		}
 	}
 	return nil

@@ -1,10 +1,10 @@
 // Package packing connects the stages of a job with a user's own pipeline, in which each document is an element.
 //
 // At the entrance a [Packer] writes the documents of a bundle into a run file. [Ranging] cuts the ids into ranges,
-// [Dividing] sends each document to the range of its id, and [Arranging] writes the documents of a range to a file, in the
-// order of their ids. [Listing] makes these files the inputs of a job. So document order is the order of ids, whatever
-// bundles a runner makes, and a document crosses no shuffle as an element. At the exit the functions Each read the rows
-// of the job back.
+// [Dividing] sends each document to the range of its id, and [Arranging] writes the documents of a range to a file, in
+// the order of their ids. [Listing] makes these files the inputs of a job. So document order is the order of ids,
+// whatever bundles a runner makes, and a document crosses no shuffle as an element. At the exit the functions Each read
+// the rows of the job back.
 package packing
 
 import (
@@ -72,8 +72,8 @@ func (p *Packer) Add(id, text string) error {
 	return records.Write(&p.run, records.Texts, 0, &records.Text{ID: id, Text: text})
 }
 
-// Close finishes the run file and returns what was written, and how many documents and bytes these are. Without a document
-// the outcome names no run file.
+// Close finishes the run file and returns what was written, and how many documents and bytes these are. Without a
+// document the outcome names no run file.
 func (p *Packer) Close() (o work.Outcome, f work.Figures, err error) {
 	o.Stage = work.Pack
 	if !p.isBegun {
@@ -189,7 +189,8 @@ func (Ranging) Plan(_ context.Context, p *work.Planning) error {
 	if err != nil {
 		return err
 	}
-	return p.Deliver(work.Delivery{Needed: []runfile.Kind{records.Texts}, Extra: []runfile.Kind{records.TextRange}}, []string{path})
+	return p.Deliver(work.Delivery{Needed: []runfile.Kind{records.Texts}, Extra: []runfile.Kind{records.TextRange}},
+		[]string{path})
 }
 
 // linkTexts spreads the documents of the runs over tasks, whose number it returns. The documents stay where they are.

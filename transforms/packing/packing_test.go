@@ -38,9 +38,11 @@ func packed(t *testing.T, runs work.Runs, bundles ...[][2]string) (outcomes []wo
 	return outcomes
 }
 
-// arrange does all steps behind the packers, with a range that begins at each of some ids. It returns the lines of the files
-// in document order, and the rejected ids.
-func arrange(t *testing.T, runs work.Runs, outcomes []work.Outcome, firsts ...string) (lines string, rejected []string) {
+// arrange does all steps behind the packers, with a range that begins at each of some ids. It returns the lines of the
+// files in document order, and the rejected ids.
+func arrange(t *testing.T, runs work.Runs, outcomes []work.Outcome,
+	firsts ...string,
+) (lines string, rejected []string) {
 	t.Helper()
 	_, tasks := worktest.Plan(t, runs, outcomes, Ranging{}.Plan)
 	if len(firsts) > 0 { // as if there were many documents
@@ -59,7 +61,8 @@ func arrange(t *testing.T, runs work.Runs, outcomes []work.Outcome, firsts ...st
 	}
 	divided := worktest.Do(t, runs, tasks, Dividing{}.Task)
 	arranging := Arranging{Folder: runs.Folder}
-	written := worktest.Do(t, runs, worktest.Tasks(t, runs, arranging.Delivery(), work.RunsOf(divided)...), arranging.Task)
+	written := worktest.Do(t, runs, worktest.Tasks(t, runs, arranging.Delivery(), work.RunsOf(divided)...),
+		arranging.Task)
 	for _, o := range written {
 		err := EachRow(t.Context(), runs.Folder, o, Repeated, func(r Rejected) {
 			rejected = append(rejected, quoting.Original(r.ID))

@@ -36,7 +36,10 @@ func avx2() tier {
 		return v
 	}
 	return tier{
-		name: "AVX2", lanes: 4, vector: YMM, constant: constant,
+		name:     "AVX2",
+		lanes:    4,
+		vector:   YMM,
+		constant: constant,
 		unpacking: func() func(at Mem) reg.VecVirtual {
 			order := YMM()
 			VMOVDQU(bytes, order)

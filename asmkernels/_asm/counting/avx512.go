@@ -19,7 +19,10 @@ func avx512() tier {
 		return v
 	}
 	return tier{
-		name: "AVX512", lanes: lanes, vector: ZMM, constant: constant,
+		name:     "AVX512",
+		lanes:    lanes,
+		vector:   ZMM,
+		constant: constant,
 		unpacking: func() func(at Mem) reg.VecVirtual {
 			order, number, isHash := ZMM(), GP64(), K()
 			VMOVDQU64(bytes, order)

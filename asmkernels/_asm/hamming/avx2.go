@@ -24,7 +24,9 @@ func avx2() tier {
 	}
 	table, half, zero, mask := YMM(), YMM(), YMM(), YMM()
 	return tier{
-		name: "AVX2", lanes: 4, vector: YMM,
+		name:   "AVX2",
+		lanes:  4,
+		vector: YMM,
 		prepare: func() {
 			VMOVDQU(counts, table)
 			VPBROADCASTQ(halves, half)

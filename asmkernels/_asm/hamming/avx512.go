@@ -10,7 +10,9 @@ func avx512() tier {
 	mask := K()
 	orders := map[[8]int]Mem{}
 	return tier{
-		name: "AVX512", lanes: 8, vector: ZMM,
+		name:    "AVX512",
+		lanes:   8,
+		vector:  ZMM,
 		prepare: func() {},
 		masked: func(words reg.Register) {
 			bits := GP64()

@@ -8,7 +8,9 @@ import (
 
 func avx2() tier {
 	return tier{
-		name: "AVX2", lanes: 4, vector: YMM,
+		name:    "AVX2",
+		lanes:   4,
+		vector:  YMM,
 		move:    func(from, to Op) { VMOVDQU(from, to) },
 		ones:    func(v Op) { VPCMPEQQ(v, v, v) },
 		clear:   func(bits, x Op) { VPANDN(x, bits, x) },

@@ -17,10 +17,12 @@ func avx512() tier {
 		halves   = K()           // mask of the lower halves of all lanes
 	)
 	return tier{
-		name: "AVX512", lanes: 8, vector: ZMM,
-		move:  func(from, to Op) { VMOVDQU64(from, to) },
-		ones:  func(v Op) { VPTERNLOGQ(U8(0xff), v, v, v) },
-		clear: func(bits, x Op) { VPANDNQ(x, bits, x) },
+		name:   "AVX512",
+		lanes:  8,
+		vector: ZMM,
+		move:   func(from, to Op) { VMOVDQU64(from, to) },
+		ones:   func(v Op) { VPTERNLOGQ(U8(0xff), v, v, v) },
+		clear:  func(bits, x Op) { VPANDNQ(x, bits, x) },
 		prepare: func() {
 			VMOVDQU64(numbers, lanes)
 			lower := GP32()

@@ -109,7 +109,8 @@ func (t tier) keys(from reg.Register, count int) []reg.VecVirtual {
 // hashTokens writes the hash of tokens, which leaves tokens longer than a block to the
 // caller, by listing their numbers.
 func (t tier) hashTokens() {
-	TEXT("hashTokens"+t.name, NOSPLIT, "func(hashes []uint64, keys *[10]uint64, folded []byte, starts, ends, long []uint16) (count int)")
+	TEXT("hashTokens"+t.name, NOSPLIT,
+		"func(hashes []uint64, keys *[10]uint64, folded []byte, starts, ends, long []uint16) (count int)")
 	Doc(
 		"hashTokens"+t.name+" is hashTokensGo for as many tokens as a vector has lanes or more.",
 		"It may write numbers to long twice.",

@@ -47,8 +47,10 @@ func vp2intersect(size int) kernel {
 		// prefix of three bytes after the first, opcode 0x68, registers.
 		width := uint32(choose(k, 0x7f, 0xff))
 		Instruction(&ir.Instruction{
-			Opcode: "LONG", Operands: []Op{U32(0x4800f262 | width<<16)},
-			Inputs: []Op{reg.Z0, reg.Z1}, Outputs: []Op{reg.K2, reg.K3},
+			Opcode:   "LONG",
+			Operands: []Op{U32(0x4800f262 | width<<16)},
+			Inputs:   []Op{reg.Z0, reg.Z1},
+			Outputs:  []Op{reg.K2, reg.K3},
 		})
 		Instruction(&ir.Instruction{Opcode: "WORD", Operands: []Op{U16(0xd168)}})
 		found := GP64()

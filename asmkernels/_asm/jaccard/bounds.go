@@ -115,7 +115,9 @@ func (t bounder) load(from Mem, to reg.VecVirtual) {
 
 func boundsAVX512() bounder {
 	return bounder{
-		tier: "AVX512", lanes: 8, vector: ZMM,
+		tier:    "AVX512",
+		lanes:   8,
+		vector:  ZMM,
 		and:     func(a, b, to Op) { VPANDQ(a, b, to) },
 		prepare: func() {},
 		ones: func(words, sum reg.VecVirtual, first bool) {
@@ -149,8 +151,10 @@ func boundsAVX2() bounder {
 	DATA(0, U64(0x0f0f0f0f0f0f0f0f))
 	table, half, zero := YMM(), YMM(), YMM()
 	return bounder{
-		tier: "AVX2", lanes: 4, vector: YMM,
-		and: func(a, b, to Op) { VPAND(a, b, to) },
+		tier:   "AVX2",
+		lanes:  4,
+		vector: YMM,
+		and:    func(a, b, to Op) { VPAND(a, b, to) },
 		prepare: func() {
 			VMOVDQU(counts, table)
 			VPBROADCASTQ(halves, half)

@@ -41,8 +41,11 @@ func turbo() {
 	MOVOU(atJ, w)
 	const equalAnyWord = 1
 	Instruction(&ir.Instruction{
-		Opcode: "PCMPESTRM", Operands: []Op{Imm(equalAnyWord), w, v},
-		Inputs: []Op{v, w, reg.EAX, reg.EDX}, Outputs: []Op{reg.X0}, ISA: []string{"SSE4.2"},
+		Opcode:   "PCMPESTRM",
+		Operands: []Op{Imm(equalAnyWord), w, v},
+		Inputs:   []Op{v, w, reg.EAX, reg.EDX},
+		Outputs:  []Op{reg.X0},
+		ISA:      []string{"SSE4.2"},
 	})
 	JCS(LabelRef("merge"))
 	x, before, step := GP64(), GP64(), GP64()

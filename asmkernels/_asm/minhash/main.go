@@ -35,9 +35,12 @@ func main() {
 func avx512() tier {
 	mask := K()
 	return tier{
-		name: "AVX512", lanes: 16, most: 8, vector: ZMM,
-		ones: func(v Op) { VPTERNLOGD(U8(0xff), v, v, v) },
-		move: func(from, to Op) { VMOVDQU32(from, to) },
+		name:   "AVX512",
+		lanes:  16,
+		most:   8,
+		vector: ZMM,
+		ones:   func(v Op) { VPTERNLOGD(U8(0xff), v, v, v) },
+		move:   func(from, to Op) { VMOVDQU32(from, to) },
 		prepareLast: func(components reg.GPVirtual) {
 			bits := GP32()
 			MOVL(U32(0xffff), bits)
@@ -58,9 +61,12 @@ func avx2() tier {
 	}
 	address := GP64()
 	return tier{
-		name: "AVX2", lanes: lanes, most: 6, vector: YMM,
-		ones: func(v Op) { VPCMPEQD(v, v, v) },
-		move: func(from, to Op) { VMOVDQU(from, to) },
+		name:   "AVX2",
+		lanes:  lanes,
+		most:   6,
+		vector: YMM,
+		ones:   func(v Op) { VPCMPEQD(v, v, v) },
+		move:   func(from, to Op) { VMOVDQU(from, to) },
 		prepareLast: func(components reg.GPVirtual) {
 			LEAQ(masks.Offset(4*lanes), address)
 			SHLQ(Imm(2), components)

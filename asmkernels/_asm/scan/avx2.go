@@ -116,8 +116,12 @@ func avx2() {
 	MOVQ(tokens, ascii)
 	w := wide256{
 		wide: wide{
-			state: s, ascii: ascii, two: AllocLocal(8), three: AllocLocal(8), size: AllocLocal(8),
-			move: func(mask, to Op) { MOVQ(mask, to) },
+			state: s,
+			ascii: ascii,
+			two:   AllocLocal(8),
+			three: AllocLocal(8),
+			size:  AllocLocal(8),
+			move:  func(mask, to Op) { MOVQ(mask, to) },
 		},
 		powers: powers,
 	}

@@ -98,8 +98,11 @@ func avx512() {
 	Label("wide")
 	KANDNQ(letters, outside, letters)
 	w := wide512{
-		wide: wide{state: s, ascii: letters, size: AllocLocal(8), move: func(mask, to Op) { KMOVQ(mask, to) }},
-		text: text, folded: folded, outside: outside, powers: powers,
+		wide:    wide{state: s, ascii: letters, size: AllocLocal(8), move: func(mask, to Op) { KMOVQ(mask, to) }},
+		text:    text,
+		folded:  folded,
+		outside: outside,
+		powers:  powers,
 	}
 	starts, ends = w.write()
 	VMOVDQU64(folded, Mem{Base: s.folded})

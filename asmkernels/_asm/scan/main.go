@@ -11,7 +11,8 @@ const blockSize = 64
 
 // signature is the signature of the kernels. The first argument is a *Scan, which is
 // nothing but numbers of 64 bits, in the order of the constants below.
-const signature = "func(scan *[6]uint64, classes *byte, folded []byte, starts, ends []uint16, window []byte, limit int) (read int)"
+const signature = "func(scan *[6]uint64, classes *byte, folded []byte, starts, ends []uint16, window []byte, " +
+	"limit int) (read int)"
 
 // The fields of Scan.
 const (
@@ -69,7 +70,13 @@ func (s state) finish() {
 	SUBQ(Load(Param("ends").Base(), GP64()), s.ends)
 	SHRQ(Imm(1), s.starts)
 	SHRQ(Imm(1), s.ends)
-	for i, value := range []Op{written: s.folded, startCount: s.starts, endCount: s.ends, open: s.open, closed: s.closed} {
+	for i, value := range []Op{
+		written:    s.folded,
+		startCount: s.starts,
+		endCount:   s.ends,
+		open:       s.open,
+		closed:     s.closed,
+	} {
 		MOVQ(value, Mem{Base: scan, Disp: 8 * i})
 	}
 	SUBQ(Load(Param("window").Base(), GP64()), s.source)

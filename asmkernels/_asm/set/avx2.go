@@ -51,7 +51,9 @@ func avx2() tier {
 	length := YMM()
 
 	return tier{
-		name: "AVX2", laneBits: 2, vector: YMM,
+		name:     "AVX2",
+		laneBits: 2,
+		vector:   YMM,
 		sizes: []size{
 			{bits: 1, lanes: []int{1, 0}},
 			{bits: 2, lanes: []int{0, 1}},

@@ -18,7 +18,9 @@ func avx512() tier {
 		masks               [3]reg.Register // masks of the lanes where a lane bit is 1
 	)
 	return tier{
-		name: "AVX512", laneBits: 3, vector: ZMM,
+		name:     "AVX512",
+		laneBits: 3,
+		vector:   ZMM,
 		sizes: []size{
 			{bits: 1, lanes: []int{1, 2, 0}},
 			{bits: 2, lanes: []int{0, 1, 2}},

@@ -36,7 +36,7 @@ type tier struct {
 }
 
 // A size is a number of vectors, 2 to the power of bits, and which digit of an element's place in its column block each
-// lane bit is at first: 0 if it is the lowest after those of the vector number.
+// lane bit is at first: 0 if it is the lowest after the lanes of the vector number.
 type size struct {
 	bits  int
 	lanes []int
@@ -69,7 +69,8 @@ func (t tier) sortSmall() {
 	largest := 1 << (t.sizes[len(t.sizes)-1].bits + t.laneBits)
 	TEXT("sortSmall"+t.name, NOSPLIT, "func(out, list []uint64) (size int)")
 	Doc(
-		fmt.Sprintf("sortSmall%s writes the distinct elements of list, 1 to %d, to out in ascending order", t.name, largest),
+		fmt.Sprintf("sortSmall%s writes the distinct elements of list, 1 to %d, to out in ascending order", t.name,
+			largest),
 		"and returns how many they are. It overwrites some elements behind them, as many as a",
 		"vector has lanes and one.",
 	)

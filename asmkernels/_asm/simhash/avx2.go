@@ -24,7 +24,9 @@ func avx2() tier {
 		factors[factor] = m
 	}
 	return tier{
-		name: "AVX2", lanes: lanes, vector: YMM,
+		name:      "AVX2",
+		lanes:     lanes,
+		vector:    YMM,
 		halves:    []func(v reg.VecVirtual) (lower, upper reg.VecVirtual){upperOfTwo, upperOfOne},
 		clear:     func(v Op) { VPXOR(v, v, v) },
 		broadcast: func(x Mem, v reg.VecVirtual) { VPBROADCASTQ(x, v) },

@@ -14,7 +14,9 @@ const (
 
 func avx512() tier {
 	return tier{
-		name: "AVX512", lanes: 8, vector: ZMM,
+		name:   "AVX512",
+		lanes:  8,
+		vector: ZMM,
 		halves: []func(v reg.VecVirtual) (lower, upper reg.VecVirtual){
 			func(v reg.VecVirtual) (lower, upper reg.VecVirtual) {
 				upper = YMM()

@@ -66,7 +66,8 @@ func main() {
 		t.doc("addBits", "addBitsGo")
 		t.kernel("words", func(reg.VecVirtual) {})
 
-		TEXT("addMixedBits"+t.name, NOSPLIT, fmt.Sprintf("func(counters *[%d]uint64, states []uint64, offset uint64)", counterPlanes))
+		TEXT("addMixedBits"+t.name, NOSPLIT,
+			fmt.Sprintf("func(counters *[%d]uint64, states []uint64, offset uint64)", counterPlanes))
 		t.doc("addMixedBits", "addMixedBitsGo")
 		t.kernel("states", t.splitMix())
 	}

@@ -1,7 +1,7 @@
-// Package auditing runs the audit of a job, over run files: it measures which share of the similar pairs the job has found.
-// [Audit] draws a sample of the documents that were set apart when they were fingerprinted, and looks for the partners
-// of each among the others. [Write] checks which of these pairs the job has found. Package audit has the sampling and
-// the estimate.
+// Package auditing runs the audit of a job, over run files: it measures which share of the similar pairs the job has
+// found. [Audit] draws a sample of the documents that were set apart when they were fingerprinted, and looks for the
+// partners of each among the others. [Write] checks which of these pairs the job has found. Package audit has the
+// sampling and the estimate.
 package auditing
 
 import (
@@ -115,9 +115,13 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.TaskContext) erro
 	w.Outcome.Sampled = len(sample.Documents)
 	w.Outcome.SampledAll = !sample.Cut
 	s := &search{
-		threshold: a.Threshold, firstInput: a.layout.FirstInput, sample: sample, probe: sample.index.NewProbe(), w: w,
-		hashes: a.layout.Inputs.NewAuditHashes(),
-		recent: make([]recentClass, recentClasses),
+		threshold:  a.Threshold,
+		firstInput: a.layout.FirstInput,
+		sample:     sample,
+		probe:      sample.index.NewProbe(),
+		w:          w,
+		hashes:     a.layout.Inputs.NewAuditHashes(),
+		recent:     make([]recentClass, recentClasses),
 	}
 	switch {
 	case a.IsPruned:
@@ -170,7 +174,13 @@ func (a *Audit) writeSample(p *work.Planning, s *audit.Sample) (string, error) {
 			sets++
 		}
 		equals := s.Equals[class]
-		forAudit := records.AuditDocument{Ref: ref, Hash: s.Hashes[i], Digest: equals.Digest, Scope: equals.Scope, Side: equals.Side}
+		forAudit := records.AuditDocument{
+			Ref:    ref,
+			Hash:   s.Hashes[i],
+			Digest: equals.Digest,
+			Scope:  equals.Scope,
+			Side:   equals.Side,
+		}
 		packed = records.AppendAuditDocument(packed, forAudit, set)
 	}
 	if err := run.Section(records.Sample, a.sampleShard(), packed); err != nil {
@@ -204,7 +214,8 @@ func (a *Audit) readSample(catalog string) (*sample, error) {
 			s.Sets = append(s.Sets, elements[start:])
 		}
 	}
-	s.index, s.shingles = audit.NewIndex(a.Threshold, s.Sets), pruning.NewTable(int64(len(elements)), 8*sketchblock.HashSize)
+	s.index = audit.NewIndex(a.Threshold, s.Sets)
+	s.shingles = pruning.NewTable(int64(len(elements)), 8*sketchblock.HashSize)
 	for _, hash := range elements {
 		s.shingles.Add(hash)
 	}
@@ -253,7 +264,8 @@ func (s *search) described(block *sketchblock.Block, i int) records.AuditDocumen
 func (s *search) byHeads(block *sketchblock.Block, heads *work.Heads) error {
 	for i := range block.Len() {
 		d := s.described(block, i)
-		if block.Stored(i) == 0 || !s.isProbed(d) || s.sample.shingles.RulesOut(heads.Head(i), sketchblock.MayLack(block.Size(i), s.threshold)) {
+		if block.Stored(i) == 0 || !s.isProbed(d) ||
+			s.sample.shingles.RulesOut(heads.Head(i), sketchblock.MayLack(block.Size(i), s.threshold)) {
 			continue
 		}
 		var err error

@@ -73,14 +73,19 @@ func newJobWithin(t *testing.T, field string, files []string, hasReference bool,
 		t.Fatal(err)
 	}
 	listing.Files[0].Reference = hasReference
-	inputs := documents.Inputs{Files: listing.Files, Splits: corpus.Splits(listing.Files, max(listing.Files[0].Size/6, 10_000))}
+	inputs := documents.Inputs{
+		Files:  listing.Files,
+		Splits: corpus.Splits(listing.Files, max(listing.Files[0].Size/6, 10_000)),
+	}
 	j := &job{t: t, runs: worktest.Runs(t)}
 	path := work.Path(filepath.Join(dir, "inputs"))
 	if err := documents.WriteInputs(string(path), inputs); err != nil {
 		t.Fatal(err)
 	}
 	f := &documents.Fingerprinting{
-		Inputs: path, Kept: documents.Kept{Marking: documents.Marking{Within: field}, Sets: documents.AllHashes}, AuditSample: sample,
+		Inputs:      path,
+		Kept:        documents.Kept{Marking: documents.Marking{Within: field}, Sets: documents.AllHashes},
+		AuditSample: sample,
 		Sketching: documents.Sketching{
 			Reading: documents.Reading{Fields: corpus.Fields{Texts: []string{"text"}}, MaxDocument: 1 << 20},
 			Options: sketch.Options{Measure: sketch.Measure{Shingle: 1}},
@@ -99,7 +104,9 @@ func newJobWithin(t *testing.T, field string, files []string, hasReference bool,
 }
 
 // do does a task of a stage and returns its outcome.
-func (j *job) do(stage work.Stage, task work.Task, do func(context.Context, work.Task, *work.TaskContext) error) work.Outcome {
+func (j *job) do(stage work.Stage, task work.Task,
+	do func(context.Context, work.Task, *work.TaskContext) error,
+) work.Outcome {
 	j.t.Helper()
 	o := worktest.Do(j.t, j.runs, []work.Task{task}, do)[0]
 	o.Stage = stage
@@ -137,26 +144,35 @@ func (j *job) refs() (refs []docref.Ref) {
 // join writes a run in which each group of documents is joined by edges from the first one.
 func (j *job) join(stage work.Stage, groups [][]docref.Ref) {
 	j.t.Helper()
-	j.outcomes = append(j.outcomes, j.do(stage, work.Task{}, func(_ context.Context, _ work.Task, w *work.TaskContext) error {
-		node := graphs.Node(0)
-		for _, group := range groups {
-			first := node
-			for i, ref := range group {
-				if err := records.WriteNode(&w.Run, records.EdgeNodes, 0, records.Node{Ref: ref, Weight: 1, Parent: first}); err != nil {
-					return err
+	j.outcomes = append(j.outcomes,
+		j.do(stage, work.Task{}, func(_ context.Context, _ work.Task, w *work.TaskContext) error {
+			node := graphs.Node(0)
+			for _, group := range groups {
+				first := node
+				for i, ref := range group {
+					if err := records.WriteNode(&w.Run, records.EdgeNodes, 0, records.Node{
+						Ref:    ref,
+						Weight: 1,
+						Parent: first,
+					}); err != nil {
+						return err
+					}
+					if node++; i == 0 {
+						continue
+					}
+					b, err := w.Run.Record(records.Edges, 0, records.EdgeSize)
+					if err != nil {
+						return err
+					}
+					records.PutEdge(b, records.Edge[graphs.Node]{
+						A:     first,
+						B:     node - 1,
+						Score: records.NewScore(1, 1, false),
+					})
 				}
-				if node++; i == 0 {
-					continue
-				}
-				b, err := w.Run.Record(records.Edges, 0, records.EdgeSize)
-				if err != nil {
-					return err
-				}
-				records.PutEdge(b, records.Edge[graphs.Node]{A: first, B: node - 1, Score: records.NewScore(1, 1, false)})
 			}
-		}
-		return nil
-	}))
+			return nil
+		}))
 }
 
 // seeing is a labeller that shows documents to a judge: all of them, or the ones in a list.
@@ -176,7 +192,8 @@ func (s seeing) Document(d joining.Document) (none struct{}, err error) {
 	return none, nil
 }
 
-// result runs the tasks and returns the result that Write makes of their outcomes, whether the judge sees all documents or those that it needs.
+// result runs the tasks and returns the result that Write makes of their outcomes, whether the judge sees all documents
+// or those that it needs.
 func (j *job) result() *audit.Result {
 	j.t.Helper()
 	for _, task := range j.plan() {
@@ -250,8 +267,15 @@ func TestAudit(t *testing.T) {
 		r := j.result()
 		share := float64(found+3*triples) / (pairs + 3*triples)
 		want := &audit.Result{
-			Sampled: len(refs) - 1, Partnered: 2*pairs + 3*triples, Pairs: 2 * (pairs + 3*triples),
-			Recall: share, Low: share, High: share, Listed: share, ListedLow: share, ListedHigh: share,
+			Sampled:    len(refs) - 1,
+			Partnered:  2*pairs + 3*triples,
+			Pairs:      2 * (pairs + 3*triples),
+			Recall:     share,
+			Low:        share,
+			High:       share,
+			Listed:     share,
+			ListedLow:  share,
+			ListedHigh: share,
 		}
 		if !reflect.DeepEqual(r, want) {
 			t.Errorf("%d pairs found: %+v, want %+v", found, r, want)
@@ -341,7 +365,8 @@ func TestAuditOfShare(t *testing.T) {
 	classes, sampled := seen()
 	j.audit.shares.Probed = 1 // limits the search alone: the sample has its own limit
 	all, sampledOfAll := seen()
-	if len(classes) == 0 || len(sampled) == 0 || !reflect.DeepEqual(classes, all) || !slices.Equal(sampled, sampledOfAll) {
+	if len(classes) == 0 || len(sampled) == 0 || !reflect.DeepEqual(classes, all) ||
+		!slices.Equal(sampled, sampledOfAll) {
 		t.Errorf("set aside: classes %v of %v; all: classes %v of %v", classes, sampled, all, sampledOfAll)
 	}
 }
@@ -377,7 +402,8 @@ func TestSmallSample(t *testing.T) {
 	}
 }
 
-// TestSampleWithinMemory: a sample has no more shingles than fit into its memory. With enough memory it is the same as without a limit.
+// TestSampleWithinMemory: a sample has no more shingles than fit into its memory. With enough memory it is the same as
+// without a limit.
 func TestSampleWithinMemory(t *testing.T) {
 	within := func(memory int64) *audit.Result {
 		j := newJob(t, []string{similarDocuments()}, false, 8)
@@ -402,7 +428,8 @@ func TestParametersTravel(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(b, &got)
 	}
-	if want := (Audit{Inputs: j.audit.Inputs, Threshold: threshold, Sample: 1}); err != nil || !reflect.DeepEqual(got, want) {
+	if want := (Audit{Inputs: j.audit.Inputs, Threshold: threshold, Sample: 1}); err != nil ||
+		!reflect.DeepEqual(got, want) {
 		t.Errorf("%s made %+v (%v)", b, got, err)
 	}
 }

@@ -47,7 +47,8 @@ func Audited(p *work.Planning) ([]uint64, error) {
 	return audit.NewListing(classes).Refs(), nil
 }
 
-// See takes in a document and the first document of its component. It must see all documents of components, or the ones that [Audited] names.
+// See takes in a document and the first document of its component. It must see all documents of components, or the ones
+// that [Audited] names.
 func (j *Judge) See(ref, first docref.Ref) {
 	if j == nil {
 		return
@@ -114,8 +115,8 @@ func readClasses(outcomes []work.Outcome, m *work.Memory) (*audit.Classes, audit
 }
 
 // listStars lists the documents that stand for audited classes of equal documents: the center of a star and, if that is
-// of the reference, the first document of the input in the star. If documents have sides, it is the first other document
-// in the star: that is of another side, or stands for none.
+// of the reference, the first document of the input in the star. If documents have sides, it is the first other
+// document in the star: that is of another side, or stands for none.
 func listStars(l *audit.Listing, outcomes []work.Outcome, firstInput docref.Ref, m *work.Memory) error {
 	stars := func() error {
 		return work.EachEdges(outcomes, work.Group, m, func(nodes []byte) func([]byte) {
@@ -174,7 +175,8 @@ func listEdges(l *audit.Listing, outcomes []work.Outcome, stage work.Stage, m *w
 			for len(edges) > 0 {
 				var e records.Edge[graphs.Node]
 				e, edges = records.NextEdge[graphs.Node](edges)
-				if isStar := stage == work.Group && e.Identical(); !isStar && classes[e.A] != none && classes[e.B] != none {
+				if isStar := stage == work.Group && e.Identical(); !isStar && classes[e.A] != none &&
+					classes[e.B] != none {
 					l.Edge(classes[e.A], classes[e.B])
 				}
 			}

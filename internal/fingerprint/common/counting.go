@@ -1,10 +1,10 @@
-// Package common finds the shingles that too many documents share, and removes them from all sets. They say nothing about
-// copying.
+// Package common finds the shingles that too many documents share, and removes them from all sets. They say nothing
+// about copying.
 //
 // Two rounds count. The first one finds the shingles that more distinct documents have than the law allows. The second
-// one counts, for each of these, only the documents that have enough text of their own in addition to them. What is frequent
-// there, too, is common: it is the template of documents that say something else. What many documents consist of, such as
-// an article that a hundred sites have reprinted, is frequent in the first round only, and stays.
+// one counts, for each of these, only the documents that have enough text of their own in addition to them. What is
+// frequent there, too, is common: it is the template of documents that say something else. What many documents consist
+// of, such as an article that a hundred sites have reprinted, is frequent in the first round only, and stays.
 //
 // Documents are told apart by their digests. So a text that occurs in a corpus a thousand times counts once.
 package common
@@ -36,8 +36,8 @@ type Counting struct {
 	Law Law
 }
 
-// Task counts the shingles of one range. It needs the number of documents of the input. Most shingles are rare: a sieve lets
-// few of these through, and the others are counted one by one.
+// Task counts the shingles of one range. It needs the number of documents of the input. Most shingles are rare: a sieve
+// lets few of these through, and the others are counted one by one.
 func (c *Counting) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	limit := c.Law.Limit(t.Documents)
 	sieve := newSieve(runfile.SizeOf(w.Pieces, records.SeenSets)/sketchblock.HashSize, limit)
@@ -87,21 +87,22 @@ func distinct(memory []uint64, seen []records.Seen) int64 {
 }
 
 const (
-	// cellShare is how many cells a sieve has for as many shingles as may fall into one. With fewer, more shingles pass that are
-	// rare.
+	// cellShare is how many cells a sieve has for as many shingles as may fall into one. With fewer, more shingles pass
+	// that are rare.
 	cellShare = 8
 	// leastCells and mostCells bound the cells of a sieve, which take two bytes each.
 	leastCells, mostCells = 1 << 8, 1 << 23
 )
 
-// sieve tells which shingles may be frequent. Each falls into a cell, and a cell counts all that do. So a shingle passes if more
-// documents have it than the limit, and few others pass.
+// sieve tells which shingles may be frequent. Each falls into a cell, and a cell counts all that do. So a shingle
+// passes if more documents have it than the limit, and few others pass.
 type sieve struct {
 	cells []uint16 // a full one stays as it is
 	limit uint16
 }
 
-// newSieve returns a sieve for about the given number of shingles, repeats included. It holds back a shingle that at most limit documents have.
+// newSieve returns a sieve for about the given number of shingles, repeats included. It holds back a shingle that at
+// most limit documents have.
 func newSieve(shingles, limit int64) *sieve {
 	cells := min(max(cellShare*shingles/max(limit, 1), leastCells), mostCells)
 	return &sieve{make([]uint16, 1<<bits.Len64(uint64(cells-1))), uint16(min(limit, math.MaxUint16-1))}
@@ -158,7 +159,8 @@ func ParseLaw(text string) (Law, error) {
 
 func (l Law) IsOff() bool { return l == Law{} }
 
-// Limit returns the largest number of documents that may have a shingle which counts, in a corpus of that many documents.
+// Limit returns the largest number of documents that may have a shingle which counts, in a corpus of that many
+// documents.
 func (l Law) Limit(documents int64) int64 {
 	switch {
 	case l.IsAuto:
@@ -169,8 +171,8 @@ func (l Law) Limit(documents int64) int64 {
 	return l.Above
 }
 
-// ownShare is the share of its shingles that a document must have in addition to the frequent ones to say that these are a
-// template: one in this number.
+// ownShare is the share of its shingles that a document must have in addition to the frequent ones to say that these
+// are a template: one in this number.
 const ownShare = 5
 
 func hasEnoughOwn(own, all int) bool { return own >= sketch.LeastOwn && own*ownShare >= all }
@@ -182,11 +184,15 @@ const (
 	SecondRound
 )
 
-// WholeDelivery makes a task for each split that has documents. Their sets are whole: they are marked as such if they are to
-// be stripped.
+// WholeDelivery makes a task for each split that has documents. Their sets are whole: they are marked as such if they
+// are to be stripped.
 func WholeDelivery(step int, isMarked bool) work.Delivery {
 	if isMarked {
-		return work.Delivery{Step: step, Needed: []runfile.Kind{records.WholeDocuments}, Extra: []runfile.Kind{records.WholeSets}}
+		return work.Delivery{
+			Step:   step,
+			Needed: []runfile.Kind{records.WholeDocuments},
+			Extra:  []runfile.Kind{records.WholeSets},
+		}
 	}
 	return work.Delivery{Step: step, Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets}}
 }
@@ -261,7 +267,9 @@ func newWhole(name fingerprints.Name) (whole, error) {
 	return whole{Reader: kind.Block()}, nil
 }
 
-func eachWhole(ctx context.Context, w *work.TaskContext, visit func(block *sketchblock.Block, i int, packed []byte) error) error {
+func eachWhole(ctx context.Context, w *work.TaskContext,
+	visit func(block *sketchblock.Block, i int, packed []byte) error,
+) error {
 	for i := range w.Pieces {
 		switch w.Pieces[i].Kind {
 		case records.WholeDocuments:

@@ -39,7 +39,8 @@ func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
 	return l.deliver(p, sketchblock.AppendPacked(nil, hashes))
 }
 
-// readFrequent returns the shingles that [Counting] has found, ascending. Of too many it returns the most frequent ones.
+// readFrequent returns the shingles that [Counting] has found, ascending. Of too many it returns the most frequent
+// ones.
 func readFrequent(p *work.Planning) (frequent []records.Frequent, err error) {
 	err = work.EachRecordOf(p.Outcomes, work.Common, records.FrequentShingles, p.Memory, func(packed []byte) error {
 		frequent = slices.AppendSeq(frequent, records.All[records.Frequent](packed))
@@ -75,8 +76,8 @@ func (l *Listing) deliver(p *work.Planning, list []byte) error {
 	return nil
 }
 
-// mostFrequent returns the shingles, ascending. Of more than most it returns those that more documents have than a number,
-// which is the least that leaves so few.
+// mostFrequent returns the shingles, ascending. Of more than most it returns those that more documents have than a
+// number, which is the least that leaves so few.
 func mostFrequent(frequent []records.Frequent, most int) []records.Frequent {
 	if len(frequent) > most {
 		slices.SortFunc(frequent, func(a, b records.Frequent) int { return cmp.Compare(b.Documents, a.Documents) })
@@ -100,8 +101,8 @@ func listPath(catalog string) string { return catalog + "-common" }
 
 func foundPath(folder string) string { return storage.Join(folder, "common-shingles") }
 
-// Found returns the common shingles that a job has found which has ended, packed as in a sketch block and ascending. Folder
-// is the folder of its run files.
+// Found returns the common shingles that a job has found which has ended, packed as in a sketch block and ascending.
+// Folder is the folder of its run files.
 func Found(folder string) ([]byte, error) {
 	packed, err := storage.ReadFile(foundPath(folder))
 	if err != nil {

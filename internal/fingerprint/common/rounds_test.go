@@ -30,8 +30,8 @@ type page struct {
 // name returns the set of a page as a text, which stands for its digest.
 func (p *page) name() string { return fmt.Sprint(p.set) }
 
-// newPages returns pages of a template, reprints of an article, pages that are the template and hardly anything else, and
-// copies.
+// newPages returns pages of a template, reprints of an article, pages that are the template and hardly anything else,
+// and copies.
 func newPages(t *testing.T, random *rand.Rand) (pages []page) {
 	t.Helper()
 	hashes := func(n int) (all []uint64) {
@@ -121,11 +121,24 @@ func (r *rounds) write(pages []page) {
 				numbers[p.name()] = uint64(len(numbers) + 1)
 			}
 			if p.split == split {
-				all = append(all, sketchblock.Document{Ref: p.ref, Digest: digest.Digest{numbers[p.name()]}, Set: p.set, Size: len(p.set), ID: fmt.Append(nil, p.ref)})
+				all = append(all, sketchblock.Document{
+					Ref:    p.ref,
+					Digest: digest.Digest{numbers[p.name()]},
+					Set:    p.set,
+					Size:   len(p.set),
+					ID:     fmt.Append(nil, p.ref),
+				})
 			}
 		}
-		path := worktest.Write(r.T, r.runs, func(run *runfile.Writer) error { return worktest.Block(run, split, all...) })
-		r.sketches = append(r.sketches, work.Outcome{Stage: work.Fingerprint, Number: split, Run: path, Findings: worktest.Counted(findings.Counts{Documents: int64(len(all))})})
+		path := worktest.Write(r.T, r.runs, func(run *runfile.Writer) error {
+			return worktest.Block(run, split, all...)
+		})
+		r.sketches = append(r.sketches, work.Outcome{
+			Stage:    work.Fingerprint,
+			Number:   split,
+			Run:      path,
+			Findings: worktest.Counted(findings.Counts{Documents: int64(len(all))}),
+		})
 	}
 	r.count = int64(len(pages))
 }
@@ -160,8 +173,8 @@ func (r *rounds) common() []work.Task {
 	return tasks
 }
 
-// TestRounds: what two rounds find over run files is what brute force finds, in however many ranges. Stripping takes just
-// that out of the sets, leaves a document with too little an empty one, and counts what it does.
+// TestRounds: what two rounds find over run files is what brute force finds, in however many ranges. Stripping takes
+// just that out of the sets, leaves a document with too little an empty one, and counts what it does.
 func TestRounds(t *testing.T) {
 	for seed, shards := range []int{1, 3, 16} {
 		random := rand.New(rand.NewPCG(uint64(seed), 4))
@@ -174,11 +187,17 @@ func TestRounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := sketchblock.AppendSet(nil, packed); !slices.Equal(got, slices.Sorted(maps.Keys(want))) || len(got) != 30+40 {
+		if got := sketchblock.AppendSet(nil, packed); !slices.Equal(got, slices.Sorted(maps.Keys(want))) ||
+			len(got) != 30+40 {
 			t.Fatalf("%d ranges: %d common shingles, want the %d of two templates", shards, len(got), len(want))
 		}
 		inputs := documents.Inputs{Files: []corpus.File{{Name: "a"}, {Name: "b"}, {Name: "c"}}}
-		stripping := Stripping{Inputs: work.Path(t.TempDir() + "/inputs"), Law: r.law, Apart: true, Kept: documents.Kept{Sets: documents.AllHashes}}
+		stripping := Stripping{
+			Inputs: work.Path(t.TempDir() + "/inputs"),
+			Law:    r.law,
+			Apart:  true,
+			Kept:   documents.Kept{Sets: documents.AllHashes},
+		}
 		if err := documents.WriteInputs(string(stripping.Inputs), inputs); err != nil {
 			t.Fatal(err)
 		}
@@ -229,12 +248,14 @@ func checkStripped(t *testing.T, pages []page, common map[uint64]bool, stripped 
 			}
 		}
 	}
-	if found != len(pages) || counts.CommonIn != wanted.CommonIn || counts.CommonWhole != wanted.CommonWhole || counts.CommonShingles != wanted.CommonShingles || counts.CommonWhole == 0 {
+	if found != len(pages) || counts.CommonIn != wanted.CommonIn || counts.CommonWhole != wanted.CommonWhole ||
+		counts.CommonShingles != wanted.CommonShingles || counts.CommonWhole == 0 {
 		t.Errorf("%d documents, counts %+v, want %+v", found, counts, wanted)
 	}
 }
 
-// TestWeighing: the list says of each shingle that more than two documents have how rare it makes a pair; the others count as of two.
+// TestWeighing: the list says of each shingle that more than two documents have how rare it makes a pair; the others
+// count as of two.
 func TestWeighing(t *testing.T) {
 	pages := newPages(t, rand.New(rand.NewPCG(9, 4)))
 	r := &rounds{T: t, runs: worktest.Runs(t), law: BeyondPairs(), shards: 4}

@@ -48,8 +48,12 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.TaskContext) 
 	w.Hold(list)
 	w.Outcome.Common = &findings.Common{Above: s.Law.Limit(t.Documents), Shingles: int64(list.Len())}
 	o := &stripped{
-		Stripping: s, taskContext: w, split: t.Number, common: list.Shingles,
-		hashes: s.inputs.NewAuditHashes(), builder: sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)),
+		Stripping:   s,
+		taskContext: w,
+		split:       t.Number,
+		common:      list.Shingles,
+		hashes:      s.inputs.NewAuditHashes(),
+		builder:     sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)),
 	}
 	if o.whole, err = newWhole(s.Kept.Fingerprints); err != nil {
 		return err
@@ -105,8 +109,17 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 		s.parts = records.AppendCommonPart(s.parts, s.shared)
 	}
 	d := sketchblock.Document{
-		Ref: block.Ref(i), Digest: block.Digest(i), Size: len(own), Keys: s.bands.Of(own), SimHash: simhash,
-		Priority: block.Priority(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), ID: block.ID(i), Capture: block.Capture(i),
+		Ref:      block.Ref(i),
+		Digest:   block.Digest(i),
+		Size:     len(own),
+		Keys:     s.bands.Of(own),
+		SimHash:  simhash,
+		Priority: block.Priority(i),
+		Scope:    block.Scope(i),
+		Side:     block.Side(i),
+		Source:   block.Source(i),
+		ID:       block.ID(i),
+		Capture:  block.Capture(i),
 	}
 	if s.AuditSample > 0 {
 		s.forAudit.Add(s.shares, &d, own, s.hashes.Of(d.Ref, d.Digest[0]), s.inputs.Files[d.Ref.File()].Reference)

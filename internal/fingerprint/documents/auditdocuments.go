@@ -11,10 +11,10 @@ import (
 	"mirrorbeam.dev/internal/records/sketchblock"
 )
 
-// AuditHashes gives documents the hashes by which the audit chooses them: it chooses a document if the hash is below the
-// [audit.Limit] of a share. A hash depends on the name of the file and the position there, so that files which come or go
-// do not change it. Equal documents of the reference are chosen together, since only the first of them can be in a pair
-// of the job. Not for concurrent use.
+// AuditHashes gives documents the hashes by which the audit chooses them: it chooses a document if the hash is below
+// the [audit.Limit] of a share. A hash depends on the name of the file and the position there, so that files which come
+// or go do not change it. Equal documents of the reference are chosen together, since only the first of them can be in
+// a pair of the job. Not for concurrent use.
 type AuditHashes struct {
 	files []corpus.File
 	file  int    // whose name was hashed last, -1 if it was a file of a group
@@ -40,14 +40,17 @@ func (h *AuditHashes) at(number int, position int64, digest uint64) uint64 {
 	return audit.Hash(h.name ^ uint64(inFile))
 }
 
-// AuditDocuments collects the documents of a split that the audit may want, with their sets. The zero value is ready for use.
+// AuditDocuments collects the documents of a split that the audit may want, with their sets. The zero value is ready
+// for use.
 type AuditDocuments struct {
 	sampled []byte // documents from which the audit draws its sample
 	probed  []byte // documents among which it looks for partners
 }
 
 // Add keeps a document and its whole set if its hash is in one of the shares. One without a set is in none.
-func (a *AuditDocuments) Add(shares audit.Shares, d *sketchblock.Document, set []uint64, hash uint64, isReference bool) {
+func (a *AuditDocuments) Add(shares audit.Shares, d *sketchblock.Document, set []uint64, hash uint64,
+	isReference bool,
+) {
 	if len(set) == 0 {
 		return
 	}
@@ -67,8 +70,8 @@ func chosen(shares audit.Shares, hash uint64, isReference bool) (sampled, probed
 	return sampled, !sampled && shares.Probed < 1 && hash < audit.Limit(shares.Probed)
 }
 
-// sampledOf returns the documents of a segment whose hashes are below a limit, given all that it keeps for the sample, whose memory it uses. They get the
-// number of a file.
+// sampledOf returns the documents of a segment whose hashes are below a limit, given all that it keeps for the sample,
+// whose memory it uses. They get the number of a file.
 func sampledOf(kept []byte, below uint64, file int) ([]byte, error) {
 	sampled := kept[:0]
 	for len(kept) > 0 {

@@ -11,8 +11,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// TestKeptSample: documents that a segment keeps for the sample are set apart as if they were looked for, under whatever number the file has. Where
-// the segment keeps too few, they are looked for.
+// TestKeptSample: documents that a segment keeps for the sample are set apart as if they were looked for, under
+// whatever number the file has. Where the segment keeps too few, they are looked for.
 func TestKeptSample(t *testing.T) {
 	listed := listed(t, map[string][]byte{"b.jsonl": someLines(3000)}, 1<<30)
 	other := corpus.File{Name: "a.jsonl", Size: 1 << 30} // which makes the corpus large
@@ -51,7 +51,8 @@ func TestKeptSample(t *testing.T) {
 			}
 		}
 		if !bytes.Equal(got, want) || n > c.more || n < c.fewer {
-			t.Errorf("%d documents: %d are set aside in %d bytes, without a kept sample %d bytes", c.known, n, len(got), len(want))
+			t.Errorf("%d documents: %d are set aside in %d bytes, without a kept sample %d bytes", c.known, n,
+				len(got), len(want))
 		}
 	}
 }
@@ -69,11 +70,16 @@ func outcomeOf(t *testing.T, inputs *Inputs, sample int, folder string) work.Out
 	return o
 }
 
-// TestAuditHashes: a document of the input is chosen by the name of its file and its position there, alone or in a group. Documents of the
-// reference are chosen by what they hold.
+// TestAuditHashes: a document of the input is chosen by the name of its file and its position there, alone or in a
+// group. Documents of the reference are chosen by what they hold.
 func TestAuditHashes(t *testing.T) {
 	texts := []corpus.File{{Name: "a.txt"}, {Name: "b.txt"}}
-	in := Inputs{Files: []corpus.File{{Name: "r.jsonl", Reference: true}, {Name: "a.txt", Members: texts}, {Name: "b.txt"}, {Name: "c.jsonl"}}}
+	in := Inputs{Files: []corpus.File{
+		{Name: "r.jsonl", Reference: true},
+		{Name: "a.txt", Members: texts},
+		{Name: "b.txt"},
+		{Name: "c.jsonl"},
+	}}
 	h := in.NewAuditHashes()
 	if h.at(0, 1, 7) != h.at(0, 2, 7) || h.at(0, 1, 7) == h.at(0, 1, 8) {
 		t.Error("documents of the reference are not chosen by what they hold")

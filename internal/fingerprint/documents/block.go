@@ -34,7 +34,9 @@ type block struct {
 // newBlock returns an empty block for documents of that many band keys, and of SimHash fingerprints of that many bits.
 func newBlock(keys, simHashBits int) *block {
 	b := &block{
-		builder: sketchblock.NewBuilder(keys, sketch.SimHashWords(simHashBits)), values: valueCounts{}, sites: newSiteCounts(),
+		builder: sketchblock.NewBuilder(keys, sketch.SimHashWords(simHashBits)),
+		values:  valueCounts{},
+		sites:   newSiteCounts(),
 	}
 	b.begin()
 	return b
@@ -67,7 +69,13 @@ func (b *block) reject(file *corpus.File, r *Record, fault string) {
 		findings.Merge(&b.Cramped, map[string]int64{name: 1})
 	}
 	url, date := CaptureOf(&r.Content)
-	b.rejects = output.AppendRow(b.rejects, output.Reject{File: quoting.Text(name), Position: inFile, URL: url, Date: date, Error: quoting.Text(fault)})
+	b.rejects = output.AppendRow(b.rejects, output.Reject{
+		File:     quoting.Text(name),
+		Position: inFile,
+		URL:      url,
+		Date:     date,
+		Error:    quoting.Text(fault),
+	})
 }
 
 func (b *block) unread(file *corpus.File, r *Record) {

@@ -27,12 +27,15 @@ func expandingLines(n int) []byte {
 	return b.Bytes()
 }
 
-// TestExpandingDocuments: a document that becomes too much is a reject that says what to do. One that only is large waits for its
-// turn and is written at once, so that blocks and buffers stay small. Documents, their order and counts are the same as
-// without a limit.
+// TestExpandingDocuments: a document that becomes too much is a reject that says what to do. One that only is large
+// waits for its turn and is written at once, so that blocks and buffers stay small. Documents, their order and counts
+// are the same as without a limit.
 func TestExpandingDocuments(t *testing.T) {
 	const n = 40
-	for name, content := range map[string][]byte{"x.jsonl": expandingLines(n), "x.jsonl.gz": zipped(t, expandingLines(n))} {
+	for name, content := range map[string][]byte{
+		"x.jsonl":    expandingLines(n),
+		"x.jsonl.gz": zipped(t, expandingLines(n)),
+	} {
 		inputs := listed(t, map[string][]byte{name: content}, 1<<20)
 		read := func(limit int64) made {
 			return stage(t, inputs, func(f *Fingerprinting) {
@@ -41,13 +44,16 @@ func TestExpandingDocuments(t *testing.T) {
 			}).all(t)
 		}
 		free, large, tight := read(0), read(smallDocument), read(1<<20)
-		if fmt.Sprint(free.documents) != fmt.Sprint(large.documents) || !reflect.DeepEqual(large.counts, free.counts) || free.counts.Documents != n {
+		if fmt.Sprint(free.documents) != fmt.Sprint(large.documents) ||
+			!reflect.DeepEqual(large.counts, free.counts) || free.counts.Documents != n {
 			t.Errorf("%s: %d documents with a limit, %d without", name, large.counts.Documents, free.counts.Documents)
 		}
 		if tight.counts.Documents != n*3/4 || tight.counts.Rejected != n/4 || len(tight.documents) != n*3/4 {
-			t.Errorf("%s: %d documents and %d rejects beyond the limit", name, tight.counts.Documents, tight.counts.Rejected)
+			t.Errorf("%s: %d documents and %d rejects beyond the limit", name, tight.counts.Documents,
+				tight.counts.Rejected)
 		}
-		if rejects := string(tight.sections[records.Rejects]); strings.Count(rejects, "give --memory 70MiB or more, or leave") != n/4 {
+		if rejects := string(tight.sections[records.Rejects]); strings.Count(rejects,
+			"give --memory 70MiB or more, or leave") != n/4 {
 			t.Errorf("%s: rejects %.300s", name, rejects)
 		}
 		if enough := read(DocumentBytes(70 << 20)); !reflect.DeepEqual(enough.counts, free.counts) {

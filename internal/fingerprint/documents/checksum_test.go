@@ -20,7 +20,10 @@ func TestChecksums(t *testing.T) {
 	}
 	reject := corpus.Reject{Position: 3, Message: "not JSON"}
 	whole := sumOf(corpus.Batch{Data: []byte("a\nb\nc\n"), Rejects: []corpus.Reject{reject}})
-	cut := sumOf(corpus.Batch{Data: []byte("a\n")}, corpus.Batch{Data: []byte("b\nc\n"), Rejects: []corpus.Reject{reject}})
+	cut := sumOf(corpus.Batch{Data: []byte("a\n")}, corpus.Batch{
+		Data:    []byte("b\nc\n"),
+		Rejects: []corpus.Reject{reject},
+	})
 	if whole != cut {
 		t.Errorf("in one batch %v, in two %v", whole, cut)
 	}
@@ -28,7 +31,11 @@ func TestChecksums(t *testing.T) {
 	noReject := sumOf(corpus.Batch{Data: []byte("a\nb\nc\n")})
 	reject.Position++
 	otherReject := sumOf(corpus.Batch{Data: []byte("a\nb\nc\n"), Rejects: []corpus.Reject{reject}})
-	for what, sum := range map[string]Checksum{"another byte": otherByte, "no reject": noReject, "another place of the reject": otherReject} {
+	for what, sum := range map[string]Checksum{
+		"another byte":                otherByte,
+		"no reject":                   noReject,
+		"another place of the reject": otherReject,
+	} {
 		if sum == whole {
 			t.Errorf("%s has the same sum", what)
 		}

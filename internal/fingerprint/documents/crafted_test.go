@@ -14,13 +14,14 @@ import (
 	"mirrorbeam.dev/internal/schema/findings"
 )
 
-// swapped returns two values that XXH3 takes for the same under the seed. In both of their first stripes the first word has the
-// lower half of its secret, so that a product is zero. Their upper halves only count in a sum.
+// swapped returns two values that XXH3 takes for the same under the seed. In both of their first stripes the first word
+// has the lower half of its secret, so that a product is zero. Their upper halves only count in a sum.
 func swapped(t *testing.T, seed uint64) (a, b []byte) {
 	secret := [2]uint64{0xbe4ba423396cfeb8 + seed, 0x1cad21f72c81017c - seed}
 	for i, upper := range [2]uint64{0x21212121, 0x3f3f3f3f} {
 		stripe := func(upper uint64) []byte {
-			return append(binary.LittleEndian.AppendUint64(nil, upper<<32|secret[i]&(1<<32-1)), bytes.Repeat([]byte("?"), 56)...)
+			return append(binary.LittleEndian.AppendUint64(nil, upper<<32|secret[i]&(1<<32-1)),
+				bytes.Repeat([]byte("?"), 56)...)
 		}
 		a, b = append(a, stripe(upper)...), append(b, stripe(upper^0x1e1e1e1e)...)
 	}
@@ -61,7 +62,8 @@ func TestCraftedFeatures(t *testing.T) {
 			}
 			return slices.Clone(sketcher.maker.Make(nil, corpus.Record{Features: features}).Set)
 		}
-		if all := slices.Concat(set(a, false), set(b, false), set(number, true)); len(all) != 3 || all[0] == all[1] || all[0] == all[2] {
+		if all := slices.Concat(set(a, false), set(b, false), set(number, true)); len(all) != 3 || all[0] == all[1] ||
+			all[0] == all[2] {
 			t.Errorf("seed %d: the sets of three features have the elements %x", seed, all)
 		}
 	}

@@ -8,11 +8,15 @@ import (
 	"testing"
 )
 
-// TestExpandingFiles: a compressed file that becomes very long is counted, and its empty lines are no records. A limit for all files
-// of the job ends it.
+// TestExpandingFiles: a compressed file that becomes very long is counted, and its empty lines are no records. A limit
+// for all files of the job ends it.
 func TestExpandingFiles(t *testing.T) {
 	content := slices.Concat(someLines(20), bytes.Repeat([]byte("\n\r\n"), leastExpanded/3), someLines(20))
-	for name, stored := range map[string][]byte{"usual.jsonl": someLines(20), "usual.jsonl.gz": zipped(t, someLines(20)), "long.jsonl.zst": compressed(t, content)} {
+	for name, stored := range map[string][]byte{
+		"usual.jsonl":    someLines(20),
+		"usual.jsonl.gz": zipped(t, someLines(20)),
+		"long.jsonl.zst": compressed(t, content),
+	} {
 		inputs := listed(t, map[string][]byte{name: stored}, 1<<30)
 		got := stage(t, inputs, nil).all(t)
 		want := int64(strings.Count(name, "long"))
@@ -21,7 +25,8 @@ func TestExpandingFiles(t *testing.T) {
 		}
 		limited := stage(t, inputs, func(f *Fingerprinting) { f.MaxExpanded = 1 << 20 })
 		_, err := limited.run(t.Context(), t.TempDir(), 0)
-		if isLong := want > 0; isLong != (err != nil) || isLong && !strings.Contains(fmt.Sprint(err), "raise --max-expanded") {
+		if isLong := want > 0; isLong != (err != nil) ||
+			isLong && !strings.Contains(fmt.Sprint(err), "raise --max-expanded") {
 			t.Errorf("%s: with a limit of 1 MiB: error %v", name, err)
 		}
 	}
@@ -44,7 +49,8 @@ func TestExpansionOfAll(t *testing.T) {
 			}
 		}
 		if failed != want || len(inputs.Splits) != 3 {
-			t.Errorf("%d bytes allowed of %d: %d of %d splits fail, want %d", limit, 3*length, failed, len(inputs.Splits), want)
+			t.Errorf("%d bytes allowed of %d: %d of %d splits fail, want %d", limit, 3*length, failed,
+				len(inputs.Splits), want)
 		}
 	}
 }

@@ -43,7 +43,8 @@ type Kept struct {
 
 	// Scheme is the scheme of the band keys. Without bands there are no keys.
 	Scheme lshbands.Scheme
-	// Whole says that common shingles are still to be taken out of the sets. Then nothing that follows from the sets is made.
+	// Whole says that common shingles are still to be taken out of the sets. Then nothing that follows from the sets is
+	// made.
 	Whole bool `json:",omitempty"`
 	// Sets says how much is kept of the sets. Smallest is how many hashes [SmallestHashes] are, and 0 with the others.
 	Sets     Sets
@@ -81,11 +82,15 @@ type fingerprinter struct {
 	wants func(b *block, r *Record) bool
 }
 
-// newFingerprinter returns a fingerprinter of the documents of the inputs. Ranks is the list of preferred sources that kept
-// names, nil for none. The options already include their stop words, and the fields the marking's.
-func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares audit.Shares, inputs *Inputs) (*fingerprinter, error) {
+// newFingerprinter returns a fingerprinter of the documents of the inputs. Ranks is the list of preferred sources that
+// kept names, nil for none. The options already include their stop words, and the fields the marking's.
+func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares audit.Shares,
+	inputs *Inputs,
+) (*fingerprinter, error) {
 	f := &fingerprinter{
-		shares: shares, hashes: inputs.NewAuditHashes(), files: inputs.Files,
+		shares: shares,
+		hashes: inputs.NewAuditHashes(),
+		files:  inputs.Files,
 		source: newRecordDecoder(inputs.Files, s.Wanted()),
 	}
 	var err error
@@ -160,7 +165,8 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	return nil
 }
 
-// add adds a document to the block, if it is wanted. It adds nothing of one that has spent its budget, nor of one over which it panics.
+// add adds a document to the block, if it is wanted. It adds nothing of one that has spent its budget, nor of one over
+// which it panics.
 func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 	if f.wants != nil && !f.wants(b, r) {
 		return f.budget.Err()
@@ -188,7 +194,8 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 	}
 	b.countIgnored(d.Document)
 	one := &d.Stored
-	if f.kind.HasShingles && one.Size < findings.ShortText && len(r.Content.Texts) > 0 && !file.Reference && file.Format.HasFields() {
+	if f.kind.HasShingles && one.Size < findings.ShortText && len(r.Content.Texts) > 0 && !file.Reference &&
+		file.Format.HasFields() {
 		b.Texts.Short++
 	}
 	if f.kind.HasShingles && one.Size < findings.TinyText && !file.Reference {
@@ -240,7 +247,9 @@ func countTexts(counts *findings.Texts, texts [][]byte) {
 
 // isBlank reports whether a document has texts, and they have no character but white space.
 func isBlank(texts [][]byte) bool {
-	return len(texts) > 0 && !slices.ContainsFunc(texts, func(text []byte) bool { return len(bytes.TrimSpace(text)) > 0 })
+	return len(texts) > 0 && !slices.ContainsFunc(texts, func(text []byte) bool {
+		return len(bytes.TrimSpace(text)) > 0
+	})
 }
 
 // countKind counts a document that has no text, that is code by its name, or a page of the web.
@@ -269,7 +278,8 @@ func isMarkup(text []byte) bool {
 const longestAddress = 2048
 
 func isWebAddress(text []byte) bool {
-	return len(text) <= longestAddress && (bytes.HasPrefix(text, []byte("http://")) || bytes.HasPrefix(text, []byte("https://"))) &&
+	return len(text) <= longestAddress &&
+		(bytes.HasPrefix(text, []byte("http://")) || bytes.HasPrefix(text, []byte("https://"))) &&
 		!bytes.ContainsAny(text, " \t\r\n")
 }
 
@@ -292,8 +302,8 @@ func (r Reading) newBudget() *sketch.Budget {
 	return &sketch.Budget{Limit: r.DocumentBytes, Small: smallDocument}
 }
 
-// memoryOf returns how many bytes of memory a record of a format takes, its content included. The texts of pages lie next to the
-// record, all others are mostly parts of it.
+// memoryOf returns how many bytes of memory a record of a format takes, its content included. The texts of pages lie
+// next to the record, all others are mostly parts of it.
 func memoryOf(r *Record, format corpus.Format) int64 {
 	texts := int64(0)
 	for _, text := range r.Content.Texts {
@@ -306,8 +316,8 @@ func memoryOf(r *Record, format corpus.Format) int64 {
 	return record + featureBytes*int64(len(r.Content.Features))
 }
 
-// DocumentBytes returns how many bytes of memory one document may take while it becomes a fingerprint, in a process of the given bytes.
-// The rest is for what belongs to no document, and for garbage.
+// DocumentBytes returns how many bytes of memory one document may take while it becomes a fingerprint, in a process of
+// the given bytes. The rest is for what belongs to no document, and for garbage.
 func DocumentBytes(memory int64) int64 { return (memory - baseMemory) * 7 / 10 }
 
 func (r Reading) spent(budget *sketch.Budget) string {
@@ -315,9 +325,11 @@ func (r Reading) spent(budget *sketch.Budget) string {
 	much, enough := "more", "a larger --memory"
 	if needs := budget.Needs(); needs > 0 {
 		memory := needs*10/7 + baseMemory
-		much, enough = fmt.Sprintf("about %d MiB of memory, which is more", needs>>20), fmt.Sprintf("--memory %dMiB or more", (memory/segment+1)*segment>>20)
+		much = fmt.Sprintf("about %d MiB of memory, which is more", needs>>20)
+		enough = fmt.Sprintf("--memory %dMiB or more", (memory/segment+1)*segment>>20)
 	}
-	return fmt.Sprintf("the document takes %s than the %d MiB that one may: give %s, or leave the document out", much, r.DocumentBytes>>20, enough)
+	return fmt.Sprintf("the document takes %s than the %d MiB that one may: give %s, or leave the document out", much,
+		r.DocumentBytes>>20, enough)
 }
 
 type turn struct {
@@ -326,8 +338,8 @@ type turn struct {
 	write func(*block) error
 }
 
-// beginLarge waits until no other document of the process is large, until its block is written. Earlier blocks are written
-// then, so the worker never waits for one that waits for it.
+// beginLarge waits until no other document of the process is large, until its block is written. Earlier blocks are
+// written then, so the worker never waits for one that waits for it.
 func (t turn) beginLarge(ctx context.Context) error {
 	if err := t.await(); err != nil {
 		return err
@@ -357,7 +369,8 @@ func (f *fingerprinter) fingerprint(ctx context.Context, b *block, t turn) error
 	return nil
 }
 
-// writeEarly writes the block and empties it, and ends a large document. New buffers replace those that have grown with it.
+// writeEarly writes the block and empties it, and ends a large document. New buffers replace those that have grown with
+// it.
 func (f *fingerprinter) writeEarly(b *block, t turn) error {
 	if err := t.await(); err != nil {
 		return err

@@ -45,7 +45,8 @@ type Fingerprinting struct {
 	Segments work.Path
 	// HeadThreshold, if it is not 0, is the threshold for which segments have heads; see [sketchblock.Builder.Heads].
 	HeadThreshold float64
-	// PassageShingles, if it is not 0, is the number of shingles in the passages whose keys segments have; see [fingerprints.Passages.Heads].
+	// PassageShingles, if it is not 0, is the number of shingles in the passages whose keys segments have; see
+	// [fingerprints.Passages.Heads].
 	PassageShingles int
 	// AuditSample is about how many documents the audit samples. 0 means no audit.
 	AuditSample int
@@ -67,12 +68,16 @@ func (f *Fingerprinting) Setup() (err error) {
 		return err
 	}
 	if f.Kept.Keep.Ranking() != "" {
-		f.ranks, err = allRanks.Get(string(f.Inputs), func(string) (*preference.Ranks, error) { return preference.ReadRanks(f.inputs.Ranking) })
+		f.ranks, err = allRanks.Get(string(f.Inputs), func(string) (*preference.Ranks, error) {
+			return preference.ReadRanks(f.inputs.Ranking)
+		})
 		if err != nil {
 			return err
 		}
 	}
-	if f.expansion, err = expansions.Get(string(f.Inputs), func(string) (*expansion, error) { return new(expansion), nil }); err != nil {
+	if f.expansion, err = expansions.Get(string(f.Inputs), func(string) (*expansion, error) {
+		return new(expansion), nil
+	}); err != nil {
 		return err
 	}
 	f.Fields.Others = f.Kept.fields()
@@ -139,7 +144,9 @@ func (f *Fingerprinting) rangeOf(source uint64) int { return records.ShardOf(sou
 // read fingerprints the portions of the reader and passes their blocks on, in order. One worker reads a split of plain
 // lines. A file that is not cut, such as a compressed one, is read by one goroutine, and one goroutine for each core
 // fingerprints.
-func (f *Fingerprinting) read(ctx context.Context, reader *splitReader, figures *work.Figures, write func(*block) error) error {
+func (f *Fingerprinting) read(ctx context.Context, reader *splitReader, figures *work.Figures,
+	write func(*block) error,
+) error {
 	if !reader.isUncut() {
 		return f.serial(ctx, reader, write)
 	}
@@ -176,7 +183,9 @@ func (f *Fingerprinting) serial(ctx context.Context, reader *splitReader, write 
 }
 
 // parallel fingerprints the portions of the reader on all cores. It returns the CPU time of its goroutines.
-func (f *Fingerprinting) parallel(ctx context.Context, reader *splitReader, write func(*block) error) (time.Duration, error) {
+func (f *Fingerprinting) parallel(ctx context.Context, reader *splitReader,
+	write func(*block) error,
+) (time.Duration, error) {
 	pool := Pool[*block]{
 		New: f.block,
 		End: func(b *block) { b.part.release() },
@@ -237,8 +246,8 @@ type Pool[T any] struct {
 	End func(T)
 	// Readers run side by side. The input ends when each of them has returned.
 	Readers []Reader[T]
-	// Worker makes the function that works on the items of one goroutine. Await waits until all earlier items are written. From
-	// then until it returns, the function may also do what Write does.
+	// Worker makes the function that works on the items of one goroutine. Await waits until all earlier items are
+	// written. From then until it returns, the function may also do what Write does.
 	Worker func() (do func(ctx context.Context, one T, await func() error) error, err error)
 	// Write gets the items one at a time. If there are several readers, only the items of the same reader are in order.
 	Write func(T) error

@@ -29,11 +29,14 @@ func TestTask(t *testing.T) {
 	content := someLines(n)
 	plain := stage(t, listed(t, map[string][]byte{"x.jsonl": content}, 1<<30), nil).all(t)
 	want := findings.Counts{Documents: n, IntegerIDs: n, Rejected: n / 10}
-	if want.Bytes = plain.counts.Bytes; !reflect.DeepEqual(plain.counts, want) || len(plain.documents) != n || plain.blocks < 3 {
-		t.Fatalf("%d documents in %d blocks, counts %+v, want %+v", len(plain.documents), plain.blocks, plain.counts, want)
+	if want.Bytes = plain.counts.Bytes; !reflect.DeepEqual(plain.counts, want) || len(plain.documents) != n ||
+		plain.blocks < 3 {
+		t.Fatalf("%d documents in %d blocks, counts %+v, want %+v", len(plain.documents), plain.blocks, plain.counts,
+			want)
 	}
 	for i, d := range plain.documents {
-		if d.id != fmt.Sprint(i) || len(d.keys) != 5 || len(d.simHash) != 1 || len(d.set) != sketchblock.HashSize*d.size {
+		if d.id != fmt.Sprint(i) || len(d.keys) != 5 || len(d.simHash) != 1 ||
+			len(d.set) != sketchblock.HashSize*d.size {
 			t.Fatalf("document %d: %+v", i, d)
 		}
 	}
@@ -51,8 +54,10 @@ func TestTask(t *testing.T) {
 // same compares what two runs made of the same lines.
 func same(t *testing.T, name string, got, want made) {
 	t.Helper()
-	if !reflect.DeepEqual(got.counts, want.counts) || !reflect.DeepEqual(got.documents, want.documents) || !reflect.DeepEqual(got.sections, want.sections) {
-		t.Errorf("%s: %d documents, counts %+v, want %d, %+v; equal documents: %v", name, len(got.documents), got.counts,
+	if !reflect.DeepEqual(got.counts, want.counts) || !reflect.DeepEqual(got.documents, want.documents) ||
+		!reflect.DeepEqual(got.sections, want.sections) {
+		t.Errorf("%s: %d documents, counts %+v, want %d, %+v; equal documents: %v", name, len(got.documents),
+			got.counts,
 			len(want.documents), want.counts, reflect.DeepEqual(got.documents, want.documents))
 	}
 }
@@ -64,7 +69,8 @@ func TestKept(t *testing.T) {
 	for i := range args {
 		args[i] = i * i
 	}
-	text, err := json.Marshal(map[string]string{"text": fmt.Sprintf(words, args...) + `then "a few words that somebody has said" end`})
+	text, err := json.Marshal(
+		map[string]string{"text": fmt.Sprintf(words, args...) + `then "a few words that somebody has said" end`})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,24 +85,32 @@ func TestKept(t *testing.T) {
 	for _, test := range []struct {
 		kept Kept
 		want []byte
-	}{{Kept{Sets: SmallestHashes, Smallest: 33}, all.set[:33*sketchblock.HashSize]}, {Kept{Sets: SmallestHashes, Smallest: 300}, all.set[:300*sketchblock.HashSize]}, {Kept{Sets: NoHashes}, nil}} {
+	}{{Kept{Sets: SmallestHashes, Smallest: 33}, all.set[:33*sketchblock.HashSize]}, {Kept{
+		Sets:     SmallestHashes,
+		Smallest: 300,
+	}, all.set[:300*sketchblock.HashSize]}, {Kept{Sets: NoHashes}, nil}} {
 		want := all
 		want.set = test.want
-		if got := keep(test.kept); !bytes.Equal(got.set, want.set) || got.size != all.size || got.digest != all.digest || !reflect.DeepEqual(got.simHash, all.simHash) {
+		if got := keep(test.kept); !bytes.Equal(got.set, want.set) || got.size != all.size ||
+			got.digest != all.digest || !reflect.DeepEqual(got.simHash, all.simHash) {
 			t.Errorf("%+v: a set of %d in %d bytes, want %d", test.kept, got.size, len(got.set), len(test.want))
 		}
 	}
-	whole, unquoted := keep(Kept{Fingerprints: fingerprints.Sequences}), keep(Kept{Fingerprints: fingerprints.Sequences, ExcludeQuotations: true})
+	whole, unquoted := keep(Kept{Fingerprints: fingerprints.Sequences}), keep(Kept{
+		Fingerprints:      fingerprints.Sequences,
+		ExcludeQuotations: true,
+	})
 	if whole.digest != all.digest || whole.size != all.size || whole.size-unquoted.size < 6 {
 		t.Errorf("sequences of %d and %d shingles of a set of %d", whole.size, unquoted.size, all.size)
 	}
-	if s, err := sketchblock.ParseSequence(sketchblock.Sequence{}, whole.set); err != nil || len(s.Shingles) < whole.size {
+	if s, err := sketchblock.ParseSequence(sketchblock.Sequence{}, whole.set); err != nil ||
+		len(s.Shingles) < whole.size {
 		t.Errorf("a sequence of %d shingles, want at least %d (%v)", len(s.Shingles), whole.size, err)
 	}
 }
 
-// TestSegmentsHash: segments of other kinds of fingerprints, or with more of the smallest hashes, are others. Where a worker has more memory, they are the
-// same.
+// TestSegmentsHash: segments of other kinds of fingerprints, or with more of the smallest hashes, are others. Where a
+// worker has more memory, they are the same.
 func TestSegmentsHash(t *testing.T) {
 	f := Fingerprinting{Sketching: usual()}
 	of := func(kept Kept) string {
@@ -140,15 +154,18 @@ func TestLongLines(t *testing.T) {
 		}
 		inputs := listed(t, map[string][]byte{name: packed}, 1<<30)
 		m := stage(t, inputs, func(f *Fingerprinting) { f.MaxDocument = corpus.LongLine + 1000 }).all(t)
-		message := fmt.Sprintf("text of %d bytes is longer than the limit of %d bytes set by max_document", corpus.LongLine+20_000-3, corpus.LongLine+1000)
-		if rejects := string(m.sections[records.Rejects]); m.counts.Documents != 4 || m.counts.Rejected != 1 || !strings.Contains(rejects, message) {
+		message := fmt.Sprintf("text of %d bytes is longer than the limit of %d bytes set by max_document",
+			corpus.LongLine+20_000-3, corpus.LongLine+1000)
+		if rejects := string(m.sections[records.Rejects]); m.counts.Documents != 4 || m.counts.Rejected != 1 ||
+			!strings.Contains(rejects, message) {
 			t.Errorf("%s: %+v, rejects %.300s, want %s", name, m.counts, rejects, message)
 		}
 		if m.documents[1].length != corpus.LongLine+1000-3 {
 			t.Errorf("%s: the long document has %d bytes", name, m.documents[1].length)
 		}
 		m = stage(t, inputs, func(f *Fingerprinting) { f.MaxDocument = 100 }).all(t)
-		if rejects := string(m.sections[records.Rejects]); m.counts.Documents != 3 || strings.Count(rejects, "line of") != 2 {
+		if rejects := string(m.sections[records.Rejects]); m.counts.Documents != 3 ||
+			strings.Count(rejects, "line of") != 2 {
 			t.Errorf("%s: %+v, rejects %.300s", name, m.counts, rejects)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -198,7 +215,11 @@ func TestLargeWindows(t *testing.T) {
 // TestTaskChecksums: a second read of a stretch gives the same checksum, until a byte changes.
 func TestTaskChecksums(t *testing.T) {
 	content := someLines(300)
-	inputs := listed(t, map[string][]byte{"a.jsonl": content, "b.jsonl": someLines(3), "c.jsonl.gz": zipped(t, content)[:1000]}, 5000)
+	inputs := listed(t, map[string][]byte{
+		"a.jsonl":    content,
+		"b.jsonl":    someLines(3),
+		"c.jsonl.gz": zipped(t, content)[:1000],
+	}, 5000)
 	sums := func() (all []Checksum) {
 		m := stage(t, inputs, func(f *Fingerprinting) { f.Checksums = true }).all(t)
 		var reader runfile.Reader
@@ -245,10 +266,11 @@ func TestTaskChecksums(t *testing.T) {
 	}
 }
 
-// TestAuditDocuments: in a small corpus all documents of the input that have shingles are set apart for the sample. They are
-// set apart whole, whatever is kept of the others.
+// TestAuditDocuments: in a small corpus all documents of the input that have shingles are set apart for the sample.
+// They are set apart whole, whatever is kept of the others.
 func TestAuditDocuments(t *testing.T) {
-	lines := `{"text":"one two three four five"}` + "\n" + `{"text":""}` + "\n" + `{"text":"six seven eight nine"}` + "\n"
+	lines := `{"text":"one two three four five"}` + "\n" + `{"text":""}` + "\n" + `{"text":"six seven eight nine"}` +
+		"\n"
 	inputs := listed(t, map[string][]byte{"a.jsonl": []byte(lines), "b.jsonl": []byte(lines)}, 1<<30)
 	inputs.Files[0].Reference = true
 	for _, sample := range []int{0, audit.UsualSample} {
@@ -274,8 +296,16 @@ func TestAuditDocuments(t *testing.T) {
 // TestParametersTravel: JSON carries the parameters of the stage, and nothing else.
 func TestParametersTravel(t *testing.T) {
 	want := Fingerprinting{
-		Sketching: usual(), Inputs: "/tmp/caf\xe9", Checksums: true, AuditSample: 7,
-		Kept: Kept{Sets: SmallestHashes, Smallest: 256, Fingerprints: fingerprints.Sequences, ExcludeQuotations: true},
+		Sketching:   usual(),
+		Inputs:      "/tmp/caf\xe9",
+		Checksums:   true,
+		AuditSample: 7,
+		Kept: Kept{
+			Sets:              SmallestHashes,
+			Smallest:          256,
+			Fingerprints:      fingerprints.Sequences,
+			ExcludeQuotations: true,
+		},
 	}
 	want.Options.Weights, want.Options.StopWordUse = []float64{1, 2}, sketch.RemoveStopWords
 	b, err := json.Marshal(want)
@@ -300,7 +330,8 @@ func TestTaskFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := f.run(t.Context(), t.TempDir(), 0)
-		if fault, isOne := work.FaultOf(err); !isOne || fault.Kind != work.InputFault || !strings.HasPrefix(fault.Text, "fingerprint 0: ") {
+		if fault, isOne := work.FaultOf(err); !isOne || fault.Kind != work.InputFault ||
+			!strings.HasPrefix(fault.Text, "fingerprint 0: ") {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

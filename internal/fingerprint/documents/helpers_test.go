@@ -30,7 +30,8 @@ import (
 func someLines(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
-		fmt.Fprintf(&b, "{\"id\":%d,\"text\":\"document number %d of some \\\"quoted words of %d here\\\" in all\"}\n", i, i*i, i)
+		fmt.Fprintf(&b, "{\"id\":%d,\"text\":\"document number %d of some \\\"quoted words of %d here\\\" in all\"}\n",
+			i, i*i, i)
 		if i%10 == 9 {
 			b.WriteString(" \r\nno document\n")
 		}
@@ -101,7 +102,15 @@ func stage(t *testing.T, inputs *Inputs, change func(*Fingerprinting)) *Fingerpr
 	if err := WriteInputs(path, *inputs); err != nil {
 		t.Fatal(err)
 	}
-	f := &Fingerprinting{Sketching: usual(), Inputs: work.Path(path), Kept: Kept{Marking: Marking{Keep: preference.Shortest}, Scheme: lshbands.Scheme{Bands: 5, Rows: 2}, Sets: AllHashes}}
+	f := &Fingerprinting{
+		Sketching: usual(),
+		Inputs:    work.Path(path),
+		Kept: Kept{
+			Marking: Marking{Keep: preference.Shortest},
+			Scheme:  lshbands.Scheme{Bands: 5, Rows: 2},
+			Sets:    AllHashes,
+		},
+	}
 	if change != nil {
 		change(f)
 	}
@@ -178,8 +187,13 @@ func (m *made) read(t *testing.T, o work.Outcome) {
 			m.blocks++
 		}
 		d := stored{
-			ref: block.Ref(i), digest: block.Digest(i), id: string(block.ID(i)), simHash: block.SimHash(nil, i),
-			size: block.Size(i), length: int(block.Priority(i)) - 1, set: bytes.Clone(set),
+			ref:     block.Ref(i),
+			digest:  block.Digest(i),
+			id:      string(block.ID(i)),
+			simHash: block.SimHash(nil, i),
+			size:    block.Size(i),
+			length:  int(block.Priority(i)) - 1,
+			set:     bytes.Clone(set),
 		}
 		for k := range block.Keys() {
 			d.keys = append(d.keys, block.Key(i, k))

@@ -24,8 +24,8 @@ import (
 type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
-	// Segments, if there is a state, are the segments of each split: one for each of its stretches, or nil for a split that is
-	// to be read.
+	// Segments, if there is a state, are the segments of each split: one for each of its stretches, or nil for a split
+	// that is to be read.
 	Segments [][]Segment
 	// Sources are the sources of the files, by their numbers.
 	Sources []sources.Source
@@ -33,8 +33,8 @@ type Inputs struct {
 	StopWords string
 	// Ignored are the shingles of texts that do not count, packed as in a sketch block and ascending, if there are any.
 	Ignored []byte
-	// Unread are files that cannot be read, each with its Fault: they are rejects. Passed are files of searched folders that are passed
-	// over, and Sides those among these that describe the data of the input.
+	// Unread are files that cannot be read, each with its Fault: they are rejects. Passed are files of searched folders
+	// that are passed over, and Sides those among these that describe the data of the input.
 	Unread []corpus.File
 	Passed corpus.PassedFiles
 	Sides  []corpus.File
@@ -43,17 +43,20 @@ type Inputs struct {
 	// Ranking is the list of preferred sources as the user wrote it, empty for none.
 	Ranking string
 	Sites   SiteLists
-	// Originals are the protected sites that the last run with a state had, by name. The traces of their pages are written down.
+	// Originals are the protected sites that the last run with a state had, by name. The traces of their pages are
+	// written down.
 	Originals []string
 	// Known is about how many documents there are, if a state knows, 0 if nobody knows.
 	Known int64
-	// Past says what has become of the files of the last run with a state, if that has kept pairs with their passages, or documents shared an id.
+	// Past says what has become of the files of the last run with a state, if that has kept pairs with their passages,
+	// or documents shared an id.
 	Past Past
 }
 
 // Past is what has become of the files of the last run with a state.
 type Past struct {
-	// Numbers are the numbers that these files have now, by the numbers that they had then; IsGone for one that is gone or has changed.
+	// Numbers are the numbers that these files have now, by the numbers that they had then; IsGone for one that is gone
+	// or has changed.
 	Numbers []int
 	// Gone are the segments of gone and changed files, as they were.
 	Gone []Segment
@@ -74,7 +77,9 @@ func (p *Past) Now(then docref.Ref) (now docref.Ref, isThere bool) {
 
 // IsInOrder reports whether the files that are still there are in the order in which they were.
 func (p *Past) IsInOrder() bool {
-	return slices.IsSorted(slices.DeleteFunc(slices.Clone(p.Numbers), func(number int) bool { return number == IsGone }))
+	return slices.IsSorted(slices.DeleteFunc(slices.Clone(p.Numbers), func(number int) bool {
+		return number == IsGone
+	}))
 }
 
 // SiteLists are the lists of ranked and protected sites and of allowed mirrors, as the user wrote them, empty for none.
@@ -135,7 +140,8 @@ func (in *Inputs) sum(of func(*corpus.File) int64) (sum int64) {
 	return sum
 }
 
-// AuditShares returns the shares of the documents that an audit looks at, which samples about the given number; 0 means no audit.
+// AuditShares returns the shares of the documents that an audit looks at, which samples about the given number; 0 means
+// no audit.
 func (in *Inputs) AuditShares(sample int) audit.Shares {
 	return audit.NewShares(sample, in.TextBytes()).Of(in.Known)
 }
@@ -217,7 +223,8 @@ type Unchanged []bool
 
 func (u Unchanged) Has(ref docref.Ref) bool { return u != nil && u[ref.File()] }
 
-// Both reports whether two documents are in unchanged files. An incremental run has the similar ones of such pairs from the last run.
+// Both reports whether two documents are in unchanged files. An incremental run has the similar ones of such pairs from
+// the last run.
 func (u Unchanged) Both(a, b docref.Ref) bool { return u.Has(a) && u.Has(b) }
 
 // Unchanged returns which files a state has all segments of.
@@ -272,7 +279,8 @@ func (s *SkippedGroup) Note(ref docref.Ref) {
 func (l *Layout) Skipped(s *SkippedGroup, pairs int64) findings.Skipped {
 	return findings.Skipped{Pairs: pairs, Groups: 1, Example: &findings.SkippedGroup{
 		Documents: s.Documents,
-		First:     string(l.Inputs.RefText(nil, s.First)), Second: string(l.Inputs.RefText(nil, s.Second)),
+		First:     string(l.Inputs.RefText(nil, s.First)),
+		Second:    string(l.Inputs.RefText(nil, s.Second)),
 	}}
 }
 

@@ -38,8 +38,8 @@ func randomInputs(random *rand.Rand) *Inputs {
 	return in
 }
 
-// TestLayout: what stages read of the inputs is what the driver wrote, each document has the split that holds it, and each
-// file is written by one task.
+// TestLayout: what stages read of the inputs is what the driver wrote, each document has the split that holds it, and
+// each file is written by one task.
 func TestLayout(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 12))
 	for trial := range 200 {
@@ -63,7 +63,8 @@ func TestLayout(t *testing.T) {
 						t.Fatal(err)
 					}
 					if got := SplitOf(l.Starts, ref); got != split {
-						t.Errorf("trial %d: document %d of file %d is of split %d, want %d", trial, position, s.File, got, split)
+						t.Errorf("trial %d: document %d of file %d is of split %d, want %d", trial, position, s.File,
+							got, split)
 					}
 					if isInput := ref >= l.FirstInput; isInput == in.Files[s.File].Reference {
 						t.Errorf("trial %d: file %d is taken for the wrong side", trial, s.File)
@@ -75,7 +76,8 @@ func TestLayout(t *testing.T) {
 		for split := range in.Splits {
 			from, to := in.FilesOf(split, l.Starts)
 			if from != next || to < from {
-				t.Errorf("trial %d: split %d writes the files from %d to %d, want from %d", trial, split, from, to, next)
+				t.Errorf("trial %d: split %d writes the files from %d to %d, want from %d", trial, split, from, to,
+					next)
 			}
 			next = to
 		}
@@ -101,8 +103,8 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// TestSkippedGroup: the example of a dense group is its first two documents, in whatever order they come, and a star counts
-// all pairs but its own.
+// TestSkippedGroup: the example of a dense group is its first two documents, in whatever order they come, and a star
+// counts all pairs but its own.
 func TestSkippedGroup(t *testing.T) {
 	l := Layout{Inputs: &Inputs{Files: []corpus.File{{Name: "a.jsonl"}, {Name: "b.jsonl"}}}}
 	var refs []docref.Ref
@@ -120,7 +122,8 @@ func TestSkippedGroup(t *testing.T) {
 			group[i].Ref = refs[at]
 		}
 		got := l.Starred(group, 6)
-		if got.Pairs != 3 || got.Groups != 1 || got.Example.Documents != 4 || got.Example.First != "a.jsonl:7" || got.Example.Second != "a.jsonl:90" {
+		if got.Pairs != 3 || got.Groups != 1 || got.Example.Documents != 4 || got.Example.First != "a.jsonl:7" ||
+			got.Example.Second != "a.jsonl:90" {
 			t.Fatalf("%+v with the example %+v", got, got.Example)
 		}
 	}

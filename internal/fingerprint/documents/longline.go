@@ -11,8 +11,8 @@ import (
 // would take too much memory.
 var longLines = semaphore.NewWeighted(1)
 
-// windows is the right to hold a zstd window of more than inflate.SmallWindow, and large pages of Parquet. One reader has it at a time,
-// until the end of its file or row group. Who waits for longLines holds what it needs of it already.
+// windows is the right to hold a zstd window of more than inflate.SmallWindow, and large pages of Parquet. One reader
+// has it at a time, until the end of its file or row group. Who waits for longLines holds what it needs of it already.
 var windows = semaphore.NewWeighted(1)
 
 // Windows is the right of one reader to hold large windows, of all its open files. It is not for concurrent use.

@@ -25,8 +25,8 @@ import (
 type Marking struct {
 	// Keep says which documents of a cluster are preferred; empty: the first ones.
 	Keep preference.Preference
-	// SourceField is the field that holds the source of a document; empty: for the preference, the source is the address of a
-	// page, or the name of its file, and for the table of sources the name of a file or a folder.
+	// SourceField is the field that holds the source of a document; empty: for the preference, the source is the
+	// address of a page, or the name of its file, and for the table of sources the name of a file or a folder.
 	SourceField string
 	// Within is the field whose value two documents must share to be compared; empty: all are compared.
 	Within string
@@ -54,15 +54,21 @@ type marker struct {
 	missing uint64
 }
 
-// newMarker returns a marker of records whose other fields are the fields of the marking. Ranks is the list of preferred
-// sources. The seed is the key of all hashes.
+// newMarker returns a marker of records whose other fields are the fields of the marking. Ranks is the list of
+// preferred sources. The seed is the key of all hashes.
 func newMarker(m Marking, ranks *preference.Ranks, seed uint64) (*marker, error) {
 	fields := m.fields()
 	order, err := preference.NewOrder(m.Keep, ranks)
 	return &marker{
-		order: order, isRanked: m.Keep.Ranking() != "", hash: newValueHash(seed), missing: asmkernels.SplitMix(seed) | 1, pages: newPager(m.Pages, fields, seed),
-		value: slices.Index(fields, m.Keep.Field()), source: slices.Index(fields, m.SourceField),
-		scope: slices.Index(fields, m.Within), side: slices.Index(fields, m.Across),
+		order:    order,
+		isRanked: m.Keep.Ranking() != "",
+		hash:     newValueHash(seed),
+		missing:  asmkernels.SplitMix(seed) | 1,
+		pages:    newPager(m.Pages, fields, seed),
+		value:    slices.Index(fields, m.Keep.Field()),
+		source:   slices.Index(fields, m.SourceField),
+		scope:    slices.Index(fields, m.Within),
+		side:     slices.Index(fields, m.Across),
 	}, err
 }
 
@@ -96,8 +102,9 @@ func (m *marker) sourceName(r *Record, file *corpus.File) string {
 	return name
 }
 
-// scopeOf returns the hash of the value that documents share with those that they are compared with, and the hash of the
-// value in which they differ from these. A hash is 0 if there is no such field. It counts a document without a value.
+// scopeOf returns the hash of the value that documents share with those that they are compared with, and the hash of
+// the value in which they differ from these. A hash is 0 if there is no such field. It counts a document without a
+// value.
 func (m *marker) scopeOf(r *Record, counts *findings.Counts) (scope, side uint64) {
 	scope, hasScope := m.hashOf(r, m.scope)
 	side, hasSide := m.hashOf(r, m.side)
@@ -117,8 +124,8 @@ func (m *marker) sourceOf(r *Record) (hash uint64, value []byte) {
 	return hash, r.Content.Others[m.source]
 }
 
-// hashOf returns the hash of the value of a field, 0 for no field, and whether the document has the value. The lack of it
-// is a value of its own, other than an empty one.
+// hashOf returns the hash of the value of a field, 0 for no field, and whether the document has the value. The lack of
+// it is a value of its own, other than an empty one.
 func (m *marker) hashOf(r *Record, field int) (hash uint64, has bool) {
 	if field < 0 {
 		return 0, true
@@ -130,8 +137,9 @@ func (m *marker) hashOf(r *Record, field int) (hash uint64, has bool) {
 	return max(m.hash.of(value), 1), true // 0 would be no field
 }
 
-// valueHash hashes the values of fields, and the sites and paths of addresses: a part of a SHA-256 of the seed and the value. As
-// strangers write them, and one hash makes them one, it must not be easy to find a value for a hash. It is not for concurrent use.
+// valueHash hashes the values of fields, and the sites and paths of addresses: a part of a SHA-256 of the seed and the
+// value. As strangers write them, and one hash makes them one, it must not be easy to find a value for a hash. It is
+// not for concurrent use.
 type valueHash struct{ seeded []byte }
 
 const seedSize = 8
@@ -176,8 +184,13 @@ type pager struct {
 // newPager returns a pager of records with these other fields. The seed is the key of all hashes.
 func newPager(p Paging, fields []string, seed uint64) pager {
 	return pager{
-		paging: p, hash: newValueHash(seed), url: slices.Index(fields, p.URL), date: slices.Index(fields, p.Date),
-		login: slices.Index(fields, formats.PasswordInput), language: slices.Index(fields, formats.Language), markup: slices.Index(fields, formats.Markup),
+		paging:    p,
+		hash:      newValueHash(seed),
+		url:       slices.Index(fields, p.URL),
+		date:      slices.Index(fields, p.Date),
+		login:     slices.Index(fields, formats.PasswordInput),
+		language:  slices.Index(fields, formats.Language),
+		markup:    slices.Index(fields, formats.Markup),
 		canonical: slices.Index(fields, formats.Canonical),
 	}
 }
@@ -201,9 +214,9 @@ func (p *pager) address(r *Record, file *corpus.File) (text []byte, page site.Ad
 	return text, page, ok
 }
 
-// addressOfPath returns the address of a page that is a file: its path from the folder on that has the name of a host. That folder is the
-// first below the input or, if none there is a host, the last above. Without one it is the first folder below the input, or the last of the
-// input itself.
+// addressOfPath returns the address of a page that is a file: its path from the folder on that has the name of a host.
+// That folder is the first below the input or, if none there is a host, the last above. Without one it is the first
+// folder below the input, or the last of the input itself.
 func addressOfPath(file *corpus.File) string {
 	path := filepath.ToSlash(file.Path)
 	if file.Member != nil {
@@ -230,9 +243,9 @@ func addressOfPath(file *corpus.File) string {
 	return path[below:]
 }
 
-// add adds a document of some shingles, or what else stands for it, to the pages of a block, or counts it if it has no address. The counts of
-// sites come last, see [block.cut]. A value that should be an
-// address, and is none, is a reject as well: the document stays. Without a rule it does nothing.
+// add adds a document of some shingles, or what else stands for it, to the pages of a block, or counts it if it has no
+// address. The counts of sites come last, see [block.cut]. A value that should be an address, and is none, is a reject
+// as well: the document stays. Without a rule it does nothing.
 func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shingles []uint64) {
 	if p.paging.Rule == "" {
 		return
@@ -241,7 +254,9 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	if !ok {
 		b.Counts.Unsited++
 		if value := r.Content.Others[p.url]; len(value) > 0 && !site.IsOpaque(string(value)) {
-			b.reject(file, r, fmt.Sprintf("the document stays, but belongs to no site: its %s is no address of a page: %.100q", p.paging.URL, value))
+			b.reject(file, r,
+				fmt.Sprintf("the document stays, but belongs to no site: its %s is no address of a page: %.100q",
+					p.paging.URL, value))
 		}
 		return
 	}
@@ -250,8 +265,11 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 	}
 	name, path := p.paging.Rule.Of(address)
 	page := records.Page{
-		Site: p.hash.of([]byte(name)), Path: p.hash.of([]byte(path)), Login: string(r.Content.Others[p.login]) == "true",
-		Start: path == "", Address: text[:min(len(text), mostAddressBytes)],
+		Site:    p.hash.of([]byte(name)),
+		Path:    p.hash.of([]byte(path)),
+		Login:   string(r.Content.Others[p.login]) == "true",
+		Start:   path == "",
+		Address: text[:min(len(text), mostAddressBytes)],
 	}
 	page.Original = p.original(r, name)
 	page.Named = (page.Login || page.Start) && saysName(r.Content.Texts, address.Host)
@@ -279,7 +297,8 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 // shortestName is the length of the shortest name of a site that texts are searched for.
 const shortestName = 3
 
-// saysName reports whether a text has the name of the registered domain of a host, without its suffix: example of www.example.co.uk.
+// saysName reports whether a text has the name of the registered domain of a host, without its suffix: example of
+// www.example.co.uk.
 func saysName(texts [][]byte, host string) bool {
 	name, _, _ := strings.Cut(site.Registered(host), ".")
 	return len(name) >= shortestName && slices.ContainsFunc(texts, func(text []byte) bool {
@@ -320,8 +339,8 @@ const mostSiteBytes = 1000
 
 func (p Paging) rangeOf(site uint64) int { return records.ShardOf(site, p.Ranges) }
 
-// OpenPages returns the pages of a split, in the order of documents. Pages that a state keeps do not know the number of their file: the
-// link to them has it as its mark.
+// OpenPages returns the pages of a split, in the order of documents. Pages that a state keeps do not know the number of
+// their file: the link to them has it as its mark.
 func OpenPages(w *work.TaskContext, buffer int) (p Pages, err error) {
 	p.packed, err = w.Read(buffer, records.Pages)
 	for _, piece := range w.Pieces {

@@ -67,7 +67,8 @@ func TestScopes(t *testing.T) {
 		}
 	}
 	m, err := newMarker(Marking{}, nil, 1)
-	if scope, side := m.scopeOf(&Record{}, nil); err != nil || scope != 0 || side != 0 || sketchblock.InScope(digest.Digest{7, 8}, 0) != (digest.Digest{7, 8}) {
+	if scope, side := m.scopeOf(&Record{}, nil); err != nil || scope != 0 || side != 0 ||
+		sketchblock.InScope(digest.Digest{7, 8}, 0) != (digest.Digest{7, 8}) {
 		t.Errorf("without a field there is a scope (%v)", err)
 	}
 }
@@ -80,10 +81,12 @@ func TestPriorities(t *testing.T) {
 	}
 	var counts findings.Counts
 	record := &Record{Content: corpus.Record{Others: [][]byte{nil}}}
-	if got := m.priority(record, &corpus.File{Reference: true}, &counts); got != preference.Reference || !reflect.DeepEqual(counts, findings.Counts{}) {
+	if got := m.priority(record, &corpus.File{Reference: true}, &counts); got != preference.Reference ||
+		!reflect.DeepEqual(counts, findings.Counts{}) {
 		t.Errorf("a document of the reference stands at %d, counts %+v", got, counts)
 	}
-	if got := m.priority(record, &corpus.File{}, &counts); got != preference.Unranked || !reflect.DeepEqual(counts, findings.Counts{Unranked: 1}) {
+	if got := m.priority(record, &corpus.File{}, &counts); got != preference.Unranked ||
+		!reflect.DeepEqual(counts, findings.Counts{Unranked: 1}) {
 		t.Errorf("a document without a value stands at %d, counts %+v", got, counts)
 	}
 	record.Content.Others[0] = []byte("1")

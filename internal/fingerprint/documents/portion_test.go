@@ -32,20 +32,28 @@ func TestPortion(t *testing.T) {
 	p := Portion{File: &corpus.File{Name: "x.jsonl"}, Batch: corpus.Batch{Offset: 100, Data: []byte(lines)}}
 	var seen []string
 	for d := range p.Sketch(sketcher) {
-		seen = append(seen, fmt.Sprintf("%s at %d: %d, %d rejected", d.Record.ID, d.Position, len(d.Fingerprint.Set), p.Rejected))
+		seen = append(seen,
+			fmt.Sprintf("%s at %d: %d, %d rejected", d.Record.ID, d.Position, len(d.Fingerprint.Set), p.Rejected))
 	}
 	want := []string{"a at 100: 2, 0 rejected", "b at 132: 1, 1 rejected"}
 	if !slices.Equal(seen, want) || p.Documents != 2 || p.Rejected != 1 {
 		t.Errorf("%q of %+v, want %q", seen, p, want)
 	}
-	p = Portion{File: &corpus.File{Name: "x.jsonl"}, Batch: corpus.Batch{Rejects: []corpus.Reject{{Position: 7, Message: "too long"}}, Data: []byte("[]\n")}}
+	p = Portion{
+		File:  &corpus.File{Name: "x.jsonl"},
+		Batch: corpus.Batch{Rejects: []corpus.Reject{{Position: 7, Message: "too long"}}, Data: []byte("[]\n")},
+	}
 	for range p.Sketch(sketcher) {
 		t.Error("a document of none")
 	}
 	if p.Rejected != 2 || p.FirstReject != "x.jsonl:7: too long" {
 		t.Errorf("%+v: want the reject of the batch first", p)
 	}
-	p.Batch = corpus.Batch{Rejects: []corpus.Reject{{Position: 9, Message: "cut short"}}, Data: []byte("{\"text\":\"th"), IsCut: true}
+	p.Batch = corpus.Batch{
+		Rejects: []corpus.Reject{{Position: 9, Message: "cut short"}},
+		Data:    []byte("{\"text\":\"th"),
+		IsCut:   true,
+	}
 	for range p.Sketch(sketcher) {
 		t.Error("a document of the beginning of one")
 	}
@@ -54,8 +62,8 @@ func TestPortion(t *testing.T) {
 	}
 }
 
-// TestCutFiles cuts compressed files at every byte: whatever is left, the one reject says that the file is cut short, and
-// not that a line is malformed.
+// TestCutFiles cuts compressed files at every byte: whatever is left, the one reject says that the file is cut short,
+// and not that a line is malformed.
 func TestCutFiles(t *testing.T) {
 	const lines = "{\"id\":\"a\",\"text\":\"one two\"}\n{\"id\":\"b\",\"text\":\"three\"}\n"
 	var gzipped, zstded bytes.Buffer
@@ -115,13 +123,18 @@ func (m *shakyMaker) Make(_ []byte, content corpus.Record) (f fingerprints.Finge
 
 func init() {
 	fingerprints.Register(fingerprints.Kind{
-		Name: shaky, New: func(fingerprints.Options) (fingerprints.Maker, error) { return new(shakyMaker), nil },
+		Name: shaky,
+		New:  func(fingerprints.Options) (fingerprints.Maker, error) { return new(shakyMaker), nil },
 	})
 }
 
-// TestPortionPanics: a panic over the fingerprint of a document is a reject, and a new maker makes the next fingerprints.
+// TestPortionPanics: a panic over the fingerprint of a document is a reject, and a new maker makes the next
+// fingerprints.
 func TestPortionPanics(t *testing.T) {
-	sketcher, err := NewSketcher(Sketching{Reading: Reading{Fields: corpus.Fields{Texts: []string{"text"}}, MaxDocument: 1000}}, Kept{Fingerprints: shaky}, "")
+	sketcher, err := NewSketcher(Sketching{Reading: Reading{
+		Fields:      corpus.Fields{Texts: []string{"text"}},
+		MaxDocument: 1000,
+	}}, Kept{Fingerprints: shaky}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

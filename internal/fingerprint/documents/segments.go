@@ -26,29 +26,30 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Segment is what a state keeps of a stretch of a file, so that no later job has to read it: its sketch blocks, its rejects
-// and what was counted. The blocks know positions in the file but not the number of the file, which changes as files come
-// and go.
+// Segment is what a state keeps of a stretch of a file, so that no later job has to read it: its sketch blocks, its
+// rejects and what was counted. The blocks know positions in the file but not the number of the file, which changes as
+// files come and go.
 type Segment struct {
 	// Run is the path of the run file that holds the segment, and Shard the number of the segment there.
 	Run   string
 	Shard int
 	// Size is the length of the run file in bytes, 0 if it is not known.
 	Size int64
-	// IsRenamed says that the file had another name when the segment was made. Rejects have that name, and the audit has chosen by it.
+	// IsRenamed says that the file had another name when the segment was made. Rejects have that name, and the audit
+	// has chosen by it.
 	IsRenamed bool
 }
 
-// segmentVersion is raised when segments of this program differ from segments of an earlier one, and neither the version of the
-// sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way, or a count is new or counts something else. For the
-// main text of pages alone, [webtext.MainVersion] is raised.
+// segmentVersion is raised when segments of this program differ from segments of an earlier one, and neither the
+// version of the sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way,
+// or a count is new or counts something else. For the main text of pages alone, [webtext.MainVersion] is raised.
 const segmentVersion = 10
 
-// SegmentsHash identifies what decides the segments of a file: jobs of one hash make the same segments of it. The inputs have the
-// lists of words, sources and shingles that do not count.
+// SegmentsHash identifies what decides the segments of a file: jobs of one hash make the same segments of it. The
+// inputs have the lists of words, sources and shingles that do not count.
 func (f Fingerprinting) SegmentsHash(in *Inputs) (string, error) {
-	// Memory decides which zstd windows are read, and which documents are too large. That a file which was read once stays as it is does no harm. The ranges
-	// of sites are as in the job that recalls a segment.
+	// Memory decides which zstd windows are read, and which documents are too large. That a file which was read once
+	// stays as it is does no harm. The ranges of sites are as in the job that recalls a segment.
 	f.WindowBytes, f.DocumentBytes, f.MaxExpanded, f.Kept.Pages.Ranges = 0, 0, 0, 0
 	mainText := 0
 	if f.PageText == webtext.Main {
@@ -62,7 +63,11 @@ func (f Fingerprinting) SegmentsHash(in *Inputs) (string, error) {
 		Versions           [3]int
 		Unicode            string
 		MainText           int `json:",omitempty"`
-	}{f.Sketching, f.Kept, in.StopWords, in.Ranking, IgnoredHash(in.Ignored), [3]int{segmentVersion, sketch.Version, sketchblock.Layout}, sketch.UnicodeVersion, mainText})
+	}{
+		f.Sketching, f.Kept, in.StopWords, in.Ranking, IgnoredHash(in.Ignored),
+		[3]int{segmentVersion, sketch.Version, sketchblock.Layout},
+		sketch.UnicodeVersion, mainText,
+	})
 	if err != nil {
 		return "", fmt.Errorf("identify the sketches: %w", err)
 	}
@@ -77,8 +82,8 @@ type stretchFigures struct {
 	Damaged    bool           `json:",omitempty"`
 	Panicked   findings.Panic `json:",omitzero"`
 	Shingles   int64
-	// Unnamed, Cramped and Expanded are what was counted of documents without ids, of documents that memory had no room for, and of the
-	// decoded bytes of a compressed file.
+	// Unnamed, Cramped and Expanded are what was counted of documents without ids, of documents that memory had no room
+	// for, and of the decoded bytes of a compressed file.
 	Unnamed, Expanded int64 `json:",omitempty"`
 	Cramped           bool  `json:",omitempty"`
 	Checksum                // of the stretch
@@ -160,8 +165,8 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 	return run.Close()
 }
 
-// headed returns which documents of a file get heads, given their positions: all, but where documents have band keys these rule them out, and the
-// audit alone wants heads.
+// headed returns which documents of a file get heads, given their positions: all, but where documents have band keys
+// these rule them out, and the audit alone wants heads.
 func (f *Fingerprinting) headed() func(file int) func(docref.Ref, uint64) bool {
 	hashes, probed := f.inputs.NewAuditHashes(), audit.Limit(f.shares.Probed)
 	return func(file int) func(docref.Ref, uint64) bool {
@@ -171,8 +176,9 @@ func (f *Fingerprinting) headed() func(file int) func(docref.Ref, uint64) bool {
 	}
 }
 
-// endSegment writes what was counted of a segment, and the documents that a later audit may sample, so that it need not look for them. Where nobody
-// knows yet how many documents there are, it takes the whole corpus to be as the segment is.
+// endSegment writes what was counted of a segment, and the documents that a later audit may sample, so that it need not
+// look for them. Where nobody knows yet how many documents there are, it takes the whole corpus to be as the segment
+// is.
 func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, forAudit []byte, s *stretchFigures) error {
 	documents := float64(f.inputs.Known)
 	if documents == 0 {
@@ -195,10 +201,13 @@ func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, forAudit []b
 	return run.Section(records.StretchFigures, shard, encoded)
 }
 
-// keepsSample reports whether segments keep documents for the sample of the audit. Without heads it goes through all blocks.
+// keepsSample reports whether segments keep documents for the sample of the audit. Without heads it goes through all
+// blocks.
 func (f *Fingerprinting) keepsSample() bool { return f.AuditSample > 0 && f.HeadThreshold > 0 }
 
-func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages, headed func(file int) func(docref.Ref, uint64) bool) (err error) {
+func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages,
+	headed func(file int) func(docref.Ref, uint64) bool,
+) (err error) {
 	switch {
 	case b.builder.Len() == 0:
 	case f.HeadThreshold > 0:
@@ -212,9 +221,15 @@ func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages, he
 // recall makes the run of a split from segments, one for each of its stretches. The sketch blocks stay where they are.
 func (f *Fingerprinting) recall(ctx context.Context, number int, segments []Segment, w *work.TaskContext) error {
 	r := recalling{
-		Fingerprinting: f, TaskContext: w, number: number, isMade: w.Outcome.Kept != "",
-		runs: map[string]map[int][]runfile.Piece{}, counts: newTally(&w.Run, f.rangeOf, f.Kept.Pages.rangeOf),
-		originals: map[uint64]bool{}, hashes: f.inputs.NewAuditHashes(), digester: sketch.NewDigester(f.Options.Measure.Seed),
+		Fingerprinting: f,
+		TaskContext:    w,
+		number:         number,
+		isMade:         w.Outcome.Kept != "",
+		runs:           map[string]map[int][]runfile.Piece{},
+		counts:         newTally(&w.Run, f.rangeOf, f.Kept.Pages.rangeOf),
+		originals:      map[uint64]bool{},
+		hashes:         f.inputs.NewAuditHashes(),
+		digester:       sketch.NewDigester(f.Options.Measure.Seed),
 	}
 	hash := newValueHash(f.Options.Measure.Seed)
 	for _, name := range f.inputs.Originals {
@@ -253,7 +268,9 @@ type recalling struct {
 	digester  *sketch.Digester
 }
 
-func (r *recalling) eachSegment(ctx context.Context, segments []Segment, visit func(Segment, corpus.Stretch) error) error {
+func (r *recalling) eachSegment(ctx context.Context, segments []Segment,
+	visit func(Segment, corpus.Stretch) error,
+) error {
 	for i, stretch := range r.inputs.Splits[r.number] {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -322,7 +339,11 @@ func (r *recalling) segment(u Segment, stretch corpus.Stretch) (err error) {
 		}
 	}
 	if !isCounted || len(blocks) != len(sets) {
-		return &storage.DamagedError{Op: "recall segments of", Path: u.Run, Err: fmt.Errorf("it has no whole segment %d", u.Shard)}
+		return &storage.DamagedError{
+			Op:   "recall segments of",
+			Path: u.Run,
+			Err:  fmt.Errorf("it has no whole segment %d", u.Shard),
+		}
 	}
 	if r.AuditSample > 0 && !r.lacksHeads && !u.IsRenamed && sampleBelow >= audit.Limit(r.shares.Sampled) {
 		return r.takeSample(samples, stretch.File)

@@ -28,7 +28,8 @@ type Reading struct {
 	MaxDocument int64
 	// DocumentBytes is how much memory a document may take; 0 stands for no limit. One that takes more is a reject.
 	DocumentBytes int64 `json:",omitempty"`
-	// MaxExpanded is how many bytes all compressed files together may expand to; 0 stands for no limit. More is an error.
+	// MaxExpanded is how many bytes all compressed files together may expand to; 0 stands for no limit. More is an
+	// error.
 	MaxExpanded int64 `json:",omitempty"`
 	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
 	TextForm webtext.Form `json:",omitempty"`
@@ -40,8 +41,9 @@ type Reading struct {
 	WindowBytes int64
 }
 
-// LineLimits returns the limits of a reader that waits for nothing. The longest line is one that may hold a document of the
-// largest size: JSON takes up to six bytes for one byte of text. No line is longer than the memory that a document may take.
+// LineLimits returns the limits of a reader that waits for nothing. The longest line is one that may hold a document of
+// the largest size: JSON takes up to six bytes for one byte of text. No line is longer than the memory that a document
+// may take.
 func (r Reading) LineLimits() corpus.Limits {
 	limits := corpus.Limits{Line: 6*r.MaxDocument + 1<<20, Window: r.WindowBytes, Memory: r.DocumentBytes}
 	if 0 < r.DocumentBytes && r.DocumentBytes < limits.Line {
@@ -59,8 +61,13 @@ func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) co
 
 func (r Reading) Wanted() corpus.Wanted {
 	return corpus.Wanted{
-		Fields: r.Fields, TextForm: r.TextForm, PageText: r.PageText, MaxDocument: r.MaxDocument, MaxFeatures: int(r.DocumentBytes / featureBytes),
-		Dialect: r.Dialect, Charset: r.Charset,
+		Fields:      r.Fields,
+		TextForm:    r.TextForm,
+		PageText:    r.PageText,
+		MaxDocument: r.MaxDocument,
+		MaxFeatures: int(r.DocumentBytes / featureBytes),
+		Dialect:     r.Dialect,
+		Charset:     r.Charset,
 	}
 }
 
@@ -106,7 +113,8 @@ func (s Sketching) WithLists(inputs *Inputs) (Sketching, error) {
 	return s, err
 }
 
-// WithIgnored returns the options with shingles that do not count, packed as in [Inputs]. There are none if packed is empty.
+// WithIgnored returns the options with shingles that do not count, packed as in [Inputs]. There are none if packed is
+// empty.
 func (s Sketching) WithIgnored(packed []byte) (_ Sketching, err error) {
 	if len(packed) == 0 {
 		return s, nil
@@ -115,7 +123,8 @@ func (s Sketching) WithIgnored(packed []byte) (_ Sketching, err error) {
 	return s, err
 }
 
-// SharedShingles returns shingles that do not count, packed as in [Inputs]. All who use them in this process share them.
+// SharedShingles returns shingles that do not count, packed as in [Inputs]. All who use them in this process share
+// them.
 func SharedShingles(packed []byte) (*sketch.Shingles, error) {
 	return allIgnored.Get(IgnoredHash(packed), func(string) (*sketch.Shingles, error) {
 		return sketch.NewShingles(sketchblock.AppendSet(nil, packed))
@@ -137,8 +146,8 @@ type Sketcher struct {
 	decoder *formats.Decoder
 }
 
-// NewSketcher returns a Sketcher of what kept says, with a list of stop words as the user wrote it. The list is empty if
-// there is none. The error says what is wrong with the options or with the list.
+// NewSketcher returns a Sketcher of what kept says, with a list of stop words as the user wrote it. The list is empty
+// if there is none. The error says what is wrong with the options or with the list.
 func NewSketcher(s Sketching, kept Kept, stopWords string) (*Sketcher, error) {
 	s, err := s.WithStopWords(stopWords)
 	if err != nil {
@@ -151,8 +160,8 @@ func NewSketcher(s Sketching, kept Kept, stopWords string) (*Sketcher, error) {
 	return &Sketcher{making, formats.NewDecoder(s.Wanted())}, nil
 }
 
-// TakeTurns makes large documents wait until no other one of the process is fingerprinted. [Portion.Sketch] gives the right back before
-// the next document, and at its end. Without a limit for the memory of a document none is large.
+// TakeTurns makes large documents wait until no other one of the process is fingerprinted. [Portion.Sketch] gives the
+// right back before the next document, and at its end. Without a limit for the memory of a document none is large.
 func (s *Sketcher) TakeTurns(ctx context.Context) {
 	s.takeTurns(func() error { return work.BeginLarge(ctx) })
 }
@@ -187,7 +196,10 @@ func (m *making) renew() error {
 	kind, err := fingerprints.Of(m.kept.Fingerprints)
 	if err == nil {
 		m.maker, err = kind.New(fingerprints.Options{
-			Options: m.sketching.Options, Fields: m.sketching.Fields, Scheme: m.kept.Scheme, Keep: m.kept.Of,
+			Options:           m.sketching.Options,
+			Fields:            m.sketching.Fields,
+			Scheme:            m.kept.Scheme,
+			Keep:              m.kept.Of,
 			ExcludeQuotations: m.kept.ExcludeQuotations,
 		})
 	}
@@ -358,16 +370,18 @@ type Record struct {
 	Fault string
 	// Panic is the panic that the fault is; nil if it is none.
 	Panic *panics.Error
-	// IsEmpty says that the fault is a text that is null or missing, and Damage that the file is damaged or cut short there.
+	// IsEmpty says that the fault is a text that is null or missing, and Damage that the file is damaged or cut short
+	// there.
 	IsEmpty, Damage bool
-	// IsBlank says that the record is neither a document nor a fault: a blank line, or the beginning of a line whose rest
-	// a damaged stream has lost. The fault of the stream stands for that.
+	// IsBlank says that the record is neither a document nor a fault: a blank line, or the beginning of a line whose
+	// rest a damaged stream has lost. The fault of the stream stands for that.
 	IsBlank bool
 	// PassedOver says why no document was to be expected, such as "request" in a web archive; empty otherwise.
 	PassedOver string
 }
 
-// CaptureOf says from where and when a web archive has fetched a record, as texts of rows; both are empty if that is not known.
+// CaptureOf says from where and when a web archive has fetched a record, as texts of rows; both are empty if that is
+// not known.
 func CaptureOf(r *corpus.Record) (url, date string) {
 	at := records.CaptureOf(records.AppendCapture(nil, r.URL, r.Date, nil))
 	return at.URL, at.Date

@@ -18,7 +18,8 @@ func TestSketcher(t *testing.T) {
 	featured := usual()
 	featured.Fields = corpus.Fields{ID: "id", Features: "features"}
 	stopped := usual()
-	stopped.Options.StopWordUse, stopped.Options.Normalization = sketch.RemoveStopWords, sketch.Normalization{NFKC: true}
+	stopped.Options.StopWordUse = sketch.RemoveStopWords
+	stopped.Options.Normalization = sketch.Normalization{NFKC: true}
 	const stopWords = "# some\nof\nsome\n"
 	for _, test := range []struct {
 		name      string
@@ -28,7 +29,11 @@ func TestSketcher(t *testing.T) {
 	}{
 		{"texts", usual(), "", string(someLines(20))},
 		{"stop words", stopped, stopWords, string(someLines(20))},
-		{"features", featured, "", `{"id":"a","features":["x","y"]}` + "\n" + `{"id":"b","features":{"x":2.5}}` + "\n" + `{"features":[]}` + "\n"},
+		{
+			"features", featured, "",
+			`{"id":"a","features":["x","y"]}` + "\n" + `{"id":"b","features":{"x":2.5}}` + "\n" + `{"features":[]}` +
+				"\n",
+		},
 	} {
 		inputs := listed(t, map[string][]byte{"x.jsonl": []byte(test.content)}, 1<<30)
 		inputs.StopWords = test.stopWords
@@ -48,8 +53,13 @@ func TestSketcher(t *testing.T) {
 				t.Fatal(err)
 			}
 			got = append(got, stored{
-				ref: ref, digest: f.Digest, id: string(record.ID), simHash: slices.Clone(f.SimHash), size: len(f.Set),
-				length: int(contentLength(record)), set: sketchblock.AppendPacked([]byte{}, f.Set),
+				ref:     ref,
+				digest:  f.Digest,
+				id:      string(record.ID),
+				simHash: slices.Clone(f.SimHash),
+				size:    len(f.Set),
+				length:  int(contentLength(record)),
+				set:     sketchblock.AppendPacked([]byte{}, f.Set),
 			})
 		}
 		for i := range want {
@@ -96,7 +106,15 @@ func TestSketcherRefuses(t *testing.T) {
 // TestRecords: rejects come between the lines, at their positions.
 func TestRecords(t *testing.T) {
 	l := &part{batches: []corpus.Batch{
-		{File: 3, Offset: 100, Data: []byte("{\"text\":\"a\"}\n\t\nx\n"), Rejects: []corpus.Reject{{Position: 50, Message: "before"}, {Position: 114, Message: "within"}, {Position: 900, Message: "behind"}}},
+		{
+			File:   3,
+			Offset: 100,
+			Data:   []byte("{\"text\":\"a\"}\n\t\nx\n"),
+			Rejects: []corpus.Reject{{Position: 50, Message: "before"}, {Position: 114, Message: "within"}, {
+				Position: 900,
+				Message:  "behind",
+			}},
+		},
 		{File: 4, Rejects: []corpus.Reject{{Position: 7, Message: "alone"}}},
 	}}
 	type seen struct {

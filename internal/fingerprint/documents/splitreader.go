@@ -22,7 +22,8 @@ import (
 // large enough to be worth a read and small enough for a core's cache.
 const portionBytes = 512 << 10
 
-// splitReader reads the stretches of a split, one after the other, in parts of about portionBytes. It is not for concurrent use.
+// splitReader reads the stretches of a split, one after the other, in parts of about portionBytes. It is not for
+// concurrent use.
 type splitReader struct {
 	ctx     context.Context // context of the current call of fill: its end stops the wait for a long line
 	files   []corpus.File
@@ -48,7 +49,12 @@ type splitReader struct {
 
 // newSplitReader returns a reader of a split, which must be closed. It reads up to ahead bytes of small files early.
 func newSplitReader(r Reading, files []corpus.File, split corpus.Split, ahead int64) *splitReader {
-	reader := &splitReader{files: files, rest: split, mostExpanded: r.MaxExpanded, ahead: corpus.NewAhead(files, split, ahead)}
+	reader := &splitReader{
+		files:        files,
+		rest:         split,
+		mostExpanded: r.MaxExpanded,
+		ahead:        corpus.NewAhead(files, split, ahead),
+	}
 	limits := r.Limits(reader.hold, func() (func(), error) { return reader.windows.Hold(reader.ctx) })
 	limits.Expand, limits.Ahead = reader.expand, reader.ahead
 	reader.reader = formats.NewReader(limits, r.Wanted())
@@ -123,7 +129,8 @@ func (r *splitReader) endStretch(l *part) {
 		l.batches = append(l.batches, corpus.Batch{File: r.rest[0].File, Rejects: r.rejects})
 	}
 	r.sums = append(r.sums, r.sum)
-	r.expanding, r.decoded = append(r.expanding, expanding(&r.files[r.rest[0].File], r.expanded)), append(r.decoded, r.expanded)
+	r.expanding = append(r.expanding, expanding(&r.files[r.rest[0].File], r.expanded))
+	r.decoded = append(r.decoded, r.expanded)
 	r.expanded = 0
 	r.rest, r.reading, r.rejects, r.sum = r.rest[1:], false, nil, Checksum{}
 }
@@ -155,12 +162,15 @@ func (r *splitReader) close() {
 	r.ahead.Close()
 }
 
-// EachAgain reads documents of a split that an earlier stage has read. It visits the documents of the given refs, which ascend. It is an
-// input error if one of them is not there any more. A document over which the program panics is left out, and the task has found the
-// panic: step says what visit does to documents.
-func (l *Layout) EachAgain(ctx context.Context, r Reading, step string, w *work.TaskContext, split int, wanted []docref.Ref, visit func(docref.Ref, *Record) error) error {
+// EachAgain reads documents of a split that an earlier stage has read. It visits the documents of the given refs, which
+// ascend. It is an input error if one of them is not there any more. A document over which the program panics is left
+// out, and the task has found the panic: step says what visit does to documents.
+func (l *Layout) EachAgain(ctx context.Context, r Reading, step string, w *work.TaskContext, split int,
+	wanted []docref.Ref, visit func(docref.Ref, *Record) error,
+) error {
 	in := l.Inputs
-	reader, decoder := newSplitReader(r, in.Files, in.Splits[split], w.Runs.Ahead), newRecordDecoder(in.Files, r.Wanted())
+	reader := newSplitReader(r, in.Files, in.Splits[split], w.Runs.Ahead)
+	decoder := newRecordDecoder(in.Files, r.Wanted())
 	defer reader.close()
 	var p part
 	defer p.release()
@@ -206,7 +216,10 @@ func (l *Layout) EachAgain(ctx context.Context, r Reading, step string, w *work.
 
 // missing is the error of a document that was there when it was read first.
 func (l *Layout) missing(ref docref.Ref) error {
-	return work.NewInputError(fmt.Errorf("read document %s again: it is not there any more: the file changed while the job ran: run the job again when nobody writes to it", l.Inputs.Name(ref)))
+	return work.NewInputError(
+		fmt.Errorf(
+			"read document %s again: it is not there any more: the file changed while the job ran: "+
+				"run the job again when nobody writes to it", l.Inputs.Name(ref)))
 }
 
 // Checksum is the checksum of a stretch of the input. It covers the lines and the rejects between them. A
@@ -238,7 +251,8 @@ func ReadChecksums(reader *runfile.Reader, pieces []runfile.Piece) ([]Checksum, 
 }
 
 const (
-	// mostExpansion is how many times its length an ordinary compressed file has when it is decoded. Gzip cannot do more by itself.
+	// mostExpansion is how many times its length an ordinary compressed file has when it is decoded. Gzip cannot do
+	// more by itself.
 	mostExpansion = 1000
 	// leastExpanded is the least length of a decoded file that is worth a warning.
 	leastExpanded = 16 << 20
@@ -260,7 +274,9 @@ func (e *expansion) add(bytes, limit int64, path string) error {
 	if e == nil || limit == 0 || e.bytes.Add(bytes) <= limit {
 		return nil
 	}
-	return fmt.Errorf("read input %s: all compressed files together expand to more than %d bytes: raise --max-expanded, or leave the file out", path, limit)
+	return fmt.Errorf(
+		"read input %s: all compressed files together expand to more than %d bytes: raise --max-expanded, "+
+			"or leave the file out", path, limit)
 }
 
 // expanding returns 1 if a file has become much longer than files do, else 0.

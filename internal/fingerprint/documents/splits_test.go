@@ -12,9 +12,15 @@ import (
 // TestSplitOf finds the split of every document, including splits of many files and files of many splits.
 func TestSplitOf(t *testing.T) {
 	in := Inputs{
-		Files: []corpus.File{{Name: "a", Size: 10}, {Name: "b", Size: 10}, {Name: "empty"}, {Name: "d", Size: 100}, {Name: "e", Size: 5}},
+		Files: []corpus.File{{Name: "a", Size: 10}, {Name: "b", Size: 10}, {Name: "empty"}, {Name: "d", Size: 100}, {
+			Name: "e",
+			Size: 5,
+		}},
 		Splits: []corpus.Split{
-			{{File: 0, End: 10}, {File: 1, End: 10}}, {{File: 3, End: 50}}, {{File: 3, Start: 50, End: 100}}, {{File: 4, End: 5}},
+			{{File: 0, End: 10}, {File: 1, End: 10}}, {{File: 3, End: 50}}, {{File: 3, Start: 50, End: 100}}, {{
+				File: 4,
+				End:  5,
+			}},
 		},
 	}
 	path := filepath.Join(t.TempDir(), "inputs.gob")
@@ -33,7 +39,18 @@ func TestSplitOf(t *testing.T) {
 		file     int
 		position int64
 		want     int
-	}{{0, 0, 0}, {0, 9, 0}, {1, 0, 0}, {1, 9, 0}, {3, 0, 1}, {3, 49, 1}, {3, 50, 2}, {3, 99, 2}, {4, 0, 3}, {4, docref.MaxPosition, 3}} {
+	}{
+		{0, 0, 0},
+		{0, 9, 0},
+		{1, 0, 0},
+		{1, 9, 0},
+		{3, 0, 1},
+		{3, 49, 1},
+		{3, 50, 2},
+		{3, 99, 2},
+		{4, 0, 3},
+		{4, docref.MaxPosition, 3},
+	} {
 		ref, err := docref.New(c.file, c.position)
 		if err != nil {
 			t.Fatal(err)

@@ -50,8 +50,11 @@ type Visitor struct {
 
 // Survey reads the documents of the inputs as [Fingerprinting] does, but writes nothing. It reads files side by side,
 // on all cores, and fingerprints the documents that the visitors want. Each core has a visitor of its own, which
-// newVisitor makes. Survey returns its counts: documents, bytes, rejects, and the kinds of texts. Of these only wanted ones may be short.
-func Survey(ctx context.Context, s Sketching, inputs *Inputs, newVisitor func() Visitor) (total findings.Counts, texts findings.Texts, err error) {
+// newVisitor makes. Survey returns its counts: documents, bytes, rejects, and the kinds of texts. Of these only wanted
+// ones may be short.
+func Survey(ctx context.Context, s Sketching, inputs *Inputs,
+	newVisitor func() Visitor,
+) (total findings.Counts, texts findings.Texts, err error) {
 	words, err := s.WithLists(inputs)
 	if err != nil {
 		return total, texts, err
@@ -155,7 +158,8 @@ func hashOf(content corpus.Record) uint64 {
 		hash = asmkernels.SplitMix(hash ^ xxh3.Hash(text))
 	}
 	for _, feature := range content.Features {
-		hash = asmkernels.SplitMix(hash ^ binary.LittleEndian.Uint64(feature.Hash[:]) ^ math.Float64bits(feature.Weight))
+		hash = asmkernels.SplitMix(hash ^ binary.LittleEndian.Uint64(feature.Hash[:]) ^
+			math.Float64bits(feature.Weight))
 	}
 	return hash
 }
@@ -164,7 +168,8 @@ func hashOf(content corpus.Record) uint64 {
 const sampledPortions = 8
 
 // BlockShare returns about how many bytes the sketch blocks of the inputs take for each byte of input. It fingerprints
-// one portion each of up to eight splits, which are evenly spread over the corpus. If it finds no document it returns 0.
+// one portion each of up to eight splits, which are evenly spread over the corpus. If it finds no document it returns
+// 0.
 func (f Fingerprinting) BlockShare(ctx context.Context, inputs *Inputs) (float64, error) {
 	words, err := f.WithLists(inputs)
 	if err != nil {
@@ -196,7 +201,9 @@ func (f Fingerprinting) BlockShare(ctx context.Context, inputs *Inputs) (float64
 }
 
 // firstBlock returns the block of the first portion of a split, or io.EOF if the split is empty.
-func (f *Fingerprinting) firstBlock(ctx context.Context, worker *fingerprinter, inputs *Inputs, split int) (*block, error) {
+func (f *Fingerprinting) firstBlock(ctx context.Context, worker *fingerprinter, inputs *Inputs,
+	split int,
+) (*block, error) {
 	reader := newSplitReader(f.Reading, inputs.Files, inputs.Splits[split], 0)
 	defer reader.close()
 	b := f.block()

@@ -54,20 +54,26 @@ func (w *watcher) visitor() Visitor {
 func TestSurvey(t *testing.T) {
 	content := someLines(8000)
 	inputs := listed(t, map[string][]byte{
-		"a.jsonl": someLines(5), "b.jsonl": content, "c.jsonl.gz": zipped(t, content), "d.jsonl.gz": zipped(t, content)[:3000],
+		"a.jsonl":    someLines(5),
+		"b.jsonl":    content,
+		"c.jsonl.gz": zipped(t, content),
+		"d.jsonl.gz": zipped(t, content)[:3000],
 	}, 200_000)
 	inputs.Files[0].Reference = true
 	want := stage(t, inputs, nil).all(t)
 	w := newWatcher(func(*Seen) bool { return true })
 	counts, _, err := Survey(t.Context(), usual(), inputs, w.visitor)
-	if err != nil || !reflect.DeepEqual(counts, want.counts) || len(w.documents) != len(want.documents) || len(w.seen) != len(want.documents) || w.ends == 0 {
-		t.Fatalf("counts %+v (%v), want %+v; %d documents, want %d", counts, err, want.counts, len(w.documents), len(want.documents))
+	if err != nil || !reflect.DeepEqual(counts, want.counts) || len(w.documents) != len(want.documents) ||
+		len(w.seen) != len(want.documents) || w.ends == 0 {
+		t.Fatalf("counts %+v (%v), want %+v; %d documents, want %d", counts, err, want.counts, len(w.documents),
+			len(want.documents))
 	}
 	hashes := map[uint64]uint64{}
 	for _, d := range want.documents {
 		got := w.documents[d.ref]
 		packed := sketchblock.AppendPacked([]byte{}, got.Set)
-		if got.Digest != d.digest[0] || string(packed) != string(d.set) || d.ref.File() > 0 && got.Length != int64(d.length) || got.Reference != (d.ref.File() == 0) {
+		if got.Digest != d.digest[0] || string(packed) != string(d.set) ||
+			d.ref.File() > 0 && got.Length != int64(d.length) || got.Reference != (d.ref.File() == 0) {
 			t.Fatalf("document %v: %+v, want %+v", d.ref, got, d)
 		}
 		if digest, known := hashes[got.Hash]; known && digest != d.digest[0] {
@@ -78,7 +84,8 @@ func TestSurvey(t *testing.T) {
 
 	few := newWatcher(func(s *Seen) bool { return s.Hash%4 == 0 })
 	again, _, err := Survey(t.Context(), usual(), inputs, few.visitor)
-	if err != nil || !reflect.DeepEqual(again, counts) || len(few.seen) != len(w.seen) || len(few.documents) == 0 || len(few.documents) > len(w.seen)/2 {
+	if err != nil || !reflect.DeepEqual(again, counts) || len(few.seen) != len(w.seen) || len(few.documents) == 0 ||
+		len(few.documents) > len(w.seen)/2 {
 		t.Fatalf("counts %+v (%v); %d of %d documents are shown", again, err, len(few.documents), len(few.seen))
 	}
 	for ref, d := range few.documents {
@@ -106,7 +113,8 @@ func TestSurveyFails(t *testing.T) {
 		t.Errorf("a file is gone: fault %+v", fault)
 	}
 	inputs.StopWords = "\xff"
-	if _, _, err := Survey(t.Context(), usual(), inputs, all.visitor); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+	if _, _, err := Survey(t.Context(), usual(), inputs, all.visitor); err == nil ||
+		!strings.Contains(err.Error(), "UTF-8") {
 		t.Errorf("stop words: error %v", err)
 	}
 }

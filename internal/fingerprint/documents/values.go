@@ -46,7 +46,10 @@ func (c valueCounts) addAll(other valueCounts) {
 func (c valueCounts) write(run *runfile.Writer, shardOf func(hash uint64) int) error {
 	for key, count := range c {
 		err := records.Write(run, records.SourceCounts, shardOf(key.hash), &records.SourceCount{
-			Hash: key.hash, Documents: count.documents, Corpus: key.corpus, Name: count.name,
+			Hash:      key.hash,
+			Documents: count.documents,
+			Corpus:    key.corpus,
+			Name:      count.name,
 		})
 		if err != nil {
 			return err

@@ -13,7 +13,8 @@ const (
 
 func init() {
 	Register(identity(Bytes, "Their bytes are not the same, and --keys same-bytes joins no other documents."))
-	Register(identity(Words, "Their words are not the same in the same order, and --keys same-words joins no other documents."))
+	Register(identity(Words,
+		"Their words are not the same in the same order, and --keys same-words joins no other documents."))
 }
 
 func identity(name Name, unlike string) Kind {

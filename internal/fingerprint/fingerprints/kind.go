@@ -1,6 +1,6 @@
 // Package fingerprints holds the kinds of fingerprints of documents. A [Kind] is one thing in one file. It says how a
-// fingerprint is made, where it is in a sketch block, and what it tells of two documents. The method of a job says which
-// kind it needs. A kind takes part once it is registered.
+// fingerprint is made, where it is in a sketch block, and what it tells of two documents. The method of a job says
+// which kind it needs. A kind takes part once it is registered.
 package fingerprints
 
 import (
@@ -26,8 +26,8 @@ type Kind struct {
 	HasColumns bool
 	// Block returns a reader of what a block holds of documents in addition to its columns; nil: nothing.
 	Block func() Reader
-	// TimesRead is how many times the size of its packed content a document takes while the content is in use. The zero value is
-	// that of content which is no larger when it is read.
+	// TimesRead is how many times the size of its packed content a document takes while the content is in use. The zero
+	// value is the value of content which is no larger when it is read.
 	TimesRead int64
 
 	// Explain says what a fingerprint tells of two documents. The zero value leaves that to their sets.

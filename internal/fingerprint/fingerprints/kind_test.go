@@ -28,12 +28,13 @@ func make1(t *testing.T, name Name, o Options, text string) (*Kind, Fingerprint)
 
 func usual() Options {
 	return Options{
-		Options: sketch.Options{Measure: sketch.Measure{Shingle: 3}, SimHashBits: 64}, Scheme: lshbands.Scheme{Bands: 4, Rows: 2},
+		Options: sketch.Options{Measure: sketch.Measure{Shingle: 3}, SimHashBits: 64},
+		Scheme:  lshbands.Scheme{Bands: 4, Rows: 2},
 	}
 }
 
-// TestContent: what a block holds of a document has the shingles that the fingerprint says, and is what it was without those
-// that are left out.
+// TestContent: what a block holds of a document has the shingles that the fingerprint says, and is what it was without
+// those that are left out.
 func TestContent(t *testing.T) {
 	for name, kind := range registered {
 		_, f := make1(t, name, usual(), text)
@@ -54,7 +55,8 @@ func TestContent(t *testing.T) {
 			return c, slices.Clone(reader.Shingles(&c))
 		}
 		c, all := read(f.Stored)
-		if len(all) != f.Stored.Size || !slices.Equal(all, f.Set) || kind.HasColumns != (len(f.Stored.Keys) == 4 && len(f.Stored.SimHash) == 1) {
+		if len(all) != f.Stored.Size || !slices.Equal(all, f.Set) ||
+			kind.HasColumns != (len(f.Stored.Keys) == 4 && len(f.Stored.SimHash) == 1) {
 			t.Errorf("%s: %d shingles of %+v", name, len(all), f.Stored)
 		}
 		common, err := sketch.NewShingles(slices.Clone(all[:2]))
@@ -71,7 +73,12 @@ func TestContent(t *testing.T) {
 
 // TestKinds: texts that are the same in some way have one digest under the kinds that say so.
 func TestKinds(t *testing.T) {
-	for name, want := range map[Name][2]bool{Bytes: {false, false}, Words: {true, false}, Sets: {true, true}, Sequences: {true, true}} {
+	for name, want := range map[Name][2]bool{
+		Bytes:     {false, false},
+		Words:     {true, false},
+		Sets:      {true, true},
+		Sequences: {true, true},
+	} {
 		o := usual()
 		o.Measure.Shingle = 1
 		_, f := make1(t, name, o, "one two three")

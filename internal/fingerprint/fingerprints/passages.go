@@ -16,8 +16,8 @@ import (
 // passageWindow is the number of adjacent passages from which winnowing selects the least as a key.
 const passageWindow = 4
 
-// PassageRun returns how many shingles in a row two sequences must share so that they are sure to share a key, given the number of shingles in
-// a passage.
+// PassageRun returns how many shingles in a row two sequences must share so that they are sure to share a key, given
+// the number of shingles in a passage.
 func PassageRun(combined int) int { return passageWindow + combined - 1 }
 
 // Passages makes the keys of sequences: hashes of the passages that winnowing selects. It is not for concurrent use.
@@ -57,8 +57,8 @@ func (p *Passages) each(s *sketch.Sequence) iter.Seq[uint64] {
 	}
 }
 
-// ShortKey returns the bits of a key by which [candidates.Grouper.KeyID] tells keys without bands apart. The key is the one of a document of that
-// scope.
+// ShortKey returns the bits of a key by which [candidates.Grouper.KeyID] tells keys without bands apart. The key is the
+// one of a document of that scope.
 func ShortKey(key, scope uint64) uint32 {
 	r := candidates.Record{Key: key}
 	if scope != 0 {
@@ -67,7 +67,8 @@ func ShortKey(key, scope uint64) uint32 {
 	return candidates.PreviousOf(r.Key)
 }
 
-// ShortKeys appends the short keys of the packed sequence of a document of that scope. A key that the text repeats is there as often.
+// ShortKeys appends the short keys of the packed sequence of a document of that scope. A key that the text repeats is
+// there as often.
 func (p *Passages) ShortKeys(short []uint32, packed []byte, scope uint64) (_ []uint32, err error) {
 	if p.sequence, err = sketchblock.ParseSequence(p.sequence, packed); err != nil {
 		return nil, err
@@ -79,11 +80,11 @@ func (p *Passages) ShortKeys(short []uint32, packed []byte, scope uint64) (_ []u
 	return short, nil
 }
 
-// Heads returns the short keys of the documents that a builder has collected, whose content are sequences. So a later job need not read the
-// sequences to know whether a document shares a key with another one.
+// Heads returns the short keys of the documents that a builder has collected, whose content are sequences. So a later
+// job need not read the sequences to know whether a document shares a key with another one.
 //
-// Heads are the number of shingles in a passage, 4 bytes, and for each document the check sum of its sequence and the number of its keys, 4 bytes
-// each, and these.
+// Heads are the number of shingles in a passage, 4 bytes, and for each document the check sum of its sequence and the
+// number of its keys, 4 bytes each, and these.
 func (p *Passages) Heads(b *sketchblock.Builder) ([]byte, error) {
 	packed := binary.LittleEndian.AppendUint32(nil, uint32(p.combined))
 	var short []uint32
@@ -109,7 +110,8 @@ type PassageHead struct {
 
 func (h PassageHead) IsOf(sequence []byte) bool { return checksum.Of(sequence) == h.sum }
 
-// ReadHeads appends the heads of a block of n documents. They alias packed. It reports false if they are of passages of another number of shingles.
+// ReadHeads appends the heads of a block of n documents. They alias packed. It reports false if they are of passages of
+// another number of shingles.
 func (p *Passages) ReadHeads(heads []PassageHead, packed []byte, n int) (_ []PassageHead, isSame bool, err error) {
 	damaged := errors.New("heads of sequences are damaged")
 	if len(packed) < 4 {

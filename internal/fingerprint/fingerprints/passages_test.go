@@ -8,9 +8,13 @@ import (
 	"mirrorbeam.dev/internal/records/sketchblock"
 )
 
-// TestPassageHeads: the heads of a block have the short keys of its documents, which differ by scope. They are of passages of one length.
+// TestPassageHeads: the heads of a block have the short keys of its documents, which differ by scope. They are of
+// passages of one length.
 func TestPassageHeads(t *testing.T) {
-	texts := []string{text, "", "short", text, "other words than the ones of that document are here, and they are twelve at least"}
+	texts := []string{
+		text, "", "short", text,
+		"other words than the ones of that document are here, and they are twelve at least",
+	}
 	builder, passages := sketchblock.NewBuilder(0, 0), NewPassages(2)
 	var want [][]uint32
 	for i, text := range texts {

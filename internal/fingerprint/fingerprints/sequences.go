@@ -12,7 +12,8 @@ const Sequences Name = "sequences"
 
 func init() {
 	Register(Kind{
-		Name: Sequences, HasShingles: true,
+		Name:        Sequences,
+		HasShingles: true,
 		New: func(o Options) (Maker, error) {
 			sequencer, err := sketch.NewSequencer(o.Options, o.ExcludeQuotations)
 			return &sequenceMaker{sequencer: sequencer}, err
@@ -30,7 +31,11 @@ type sequenceMaker struct {
 func (m *sequenceMaker) Make(_ []byte, content corpus.Record) Fingerprint {
 	d, sequence := m.sequencer.Sequence(content.Texts[0])
 	m.packed = sketchblock.AppendSequence(m.packed[:0], sketchblock.Sequence(sequence))
-	return Fingerprint{sketch.Fingerprint{Document: d}, sketchblock.Document{Digest: d.Digest, Size: len(d.Set), Sequence: m.packed}}
+	return Fingerprint{sketch.Fingerprint{Document: d}, sketchblock.Document{
+		Digest:   d.Digest,
+		Size:     len(d.Set),
+		Sequence: m.packed,
+	}}
 }
 
 type sequenceReader struct {

@@ -7,20 +7,28 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Sets is the kind of methods that compare sets of shingles, or of features. Band keys and SimHash fingerprints follow from
-// the set, and are made while it is in the cache.
+// Sets is the kind of methods that compare sets of shingles, or of features. Band keys and SimHash fingerprints follow
+// from the set, and are made while it is in the cache.
 const Sets Name = "sets"
 
 func init() {
 	Register(Kind{
-		Name: Sets, HasShingles: true, HasColumns: true,
+		Name:        Sets,
+		HasShingles: true,
+		HasColumns:  true,
 		New: func(o Options) (Maker, error) {
 			bands, err := NewBands(o.Scheme)
 			if err != nil {
 				return nil, err
 			}
 			fingerprinter, err := sketch.NewFingerprinter(o.Options)
-			return &setMaker{fingerprinter: fingerprinter, bands: bands, fields: o.Fields, budget: o.Budget, keep: o.Keep}, err
+			return &setMaker{
+				fingerprinter: fingerprinter,
+				bands:         bands,
+				fields:        o.Fields,
+				budget:        o.Budget,
+				keep:          o.Keep,
+			}, err
 		},
 		Block: func() Reader { return setReader{} },
 	})
@@ -41,7 +49,13 @@ func (m *setMaker) Make(raw []byte, content corpus.Record) Fingerprint {
 		return Fingerprint{}
 	}
 	f := Fingerprint{Fingerprint: d}
-	f.Stored = sketchblock.Document{Digest: d.Digest, Size: len(d.Set), Set: d.Set, Keys: m.bands.Of(d.Set), SimHash: d.SimHash}
+	f.Stored = sketchblock.Document{
+		Digest:  d.Digest,
+		Size:    len(d.Set),
+		Set:     d.Set,
+		Keys:    m.bands.Of(d.Set),
+		SimHash: d.SimHash,
+	}
 	if m.keep != nil {
 		f.Stored.Set = m.keep(d.Set)
 	}

@@ -29,16 +29,17 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Up to manyShards or manyBytes of input, one task joins the parts of a graph in less time than further stages take: a smaller corpus has many
-// shards only where memory is scarce. Beyond, there is a range for shardsOfRange shards. Ranges are few, since the task of each reads a piece
-// of what every part has written, and tells every split something.
+// Up to manyShards or manyBytes of input, one task joins the parts of a graph in less time than further stages take: a
+// smaller corpus has many shards only where memory is scarce. Beyond, there is a range for shardsOfRange shards. Ranges
+// are few, since the task of each reads a piece of what every part has written, and tells every split something.
 const (
 	manyShards    = 512
 	manyBytes     = 64 << 30
 	shardsOfRange = 32
 )
 
-// RangesOf returns the number of ranges for a job of that many shards of keys and bytes of input; 0: one task joins the parts.
+// RangesOf returns the number of ranges for a job of that many shards of keys and bytes of input; 0: one task joins the
+// parts.
 func RangesOf(shards int, input int64) int {
 	if shards <= manyShards || input <= manyBytes {
 		return 0
@@ -70,7 +71,8 @@ type Spreading struct {
 	Kind runfile.Kind
 }
 
-// SpreadingDelivery makes a task of [Spreading] for each part of a kind, for a number of ranges. The run files of some stages have no part.
+// SpreadingDelivery makes a task of [Spreading] for each part of a kind, for a number of ranges. The run files of some
+// stages have no part.
 func SpreadingDelivery(kind runfile.Kind, count int, but ...work.Stage) work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{kind}, Into: count, Enough: work.FewTasks, OnlyCounted: but}
 }
@@ -89,7 +91,9 @@ func (s *Spreading) Task(_ context.Context, t work.Task, w *work.TaskContext) er
 	}
 	for node, ref := range part.Refs {
 		of := records.Occurrence{
-			First: names[part.Parents.Find(graphs.Node(node))], Ref: ref, Weight: part.Weights[node],
+			First:  names[part.Parents.Find(graphs.Node(node))],
+			Ref:    ref,
+			Weight: part.Weights[node],
 			Origin: graphs.Origin{Part: uint32(t.Number), Node: graphs.Node(node)},
 		}
 		if err := records.WriteOccurrence(&w.Run, records.Occurrences, s.of(ref), of); err != nil {
@@ -102,7 +106,8 @@ func (s *Spreading) Task(_ context.Context, t work.Task, w *work.TaskContext) er
 // Linking links the names of the trees that the documents of a range are in.
 type Linking struct {
 	Ranges
-	// Bytes is about how much memory a task may take. It reads all nodes of its range as often as it takes to sort them within that.
+	// Bytes is about how much memory a task may take. It reads all nodes of its range as often as it takes to sort them
+	// within that.
 	Bytes int64
 }
 
@@ -124,7 +129,8 @@ func (l *Linking) Task(_ context.Context, t work.Task, w *work.TaskContext) erro
 		links.held = links.held[:0]
 		err := w.EachPiece(records.Occurrences, func(packed []byte) error {
 			for ; len(packed) > 0; packed = packed[records.OccurrenceSize:] {
-				if of := packed[:records.OccurrenceSize]; audit.Hash(uint64(records.GetOccurrence(of).Ref))%passes == pass {
+				if of := packed[:records.OccurrenceSize]; audit.Hash(uint64(records.GetOccurrence(of).Ref))%passes ==
+					pass {
 					links.held = append(links.held, of...)
 				}
 			}
@@ -214,7 +220,12 @@ func (u *Uniting) Plan(_ context.Context, p *work.Planning) error {
 	if err != nil || run == "" {
 		return err
 	}
-	d := work.Delivery{Needed: []runfile.Kind{records.Renamed}, Extra: []runfile.Kind{records.Trees}, Into: u.Count, Enough: work.FewTasks}
+	d := work.Delivery{
+		Needed: []runfile.Kind{records.Renamed},
+		Extra:  []runfile.Kind{records.Trees},
+		Into:   u.Count,
+		Enough: work.FewTasks,
+	}
 	return p.Deliver(d, append(runs, run))
 }
 
@@ -296,7 +307,8 @@ func (m *Moving) Task(_ context.Context, _ work.Task, w *work.TaskContext) error
 	})
 }
 
-// ComponentsDelivery makes a task for each range in which a component begins, of the outcomes of [Linking] and [Moving].
+// ComponentsDelivery makes a task for each range in which a component begins, of the outcomes of [Linking] and
+// [Moving].
 func ComponentsDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Trees}, Extra: []runfile.Kind{records.Renamed}}
 }
@@ -312,32 +324,42 @@ type Finishing struct {
 func (f *Finishing) Graph(w *work.TaskContext) (*joining.Graph, error) {
 	renamed, err := readRenamed(w)
 	part, names := graphs.Part{}, graphs.Numbering[graphs.Node]{}
-	return &joining.Graph{Bytes: f.GraphBytes, Folder: string(w.Runs.Folder), Stopped: w.Run.Stopped, Parts: func(visit func(int, graphs.Part) error) error {
-		return w.EachPiece(records.Trees, func(packed []byte) error {
-			part = graphs.Part{Refs: part.Refs[:0], Weights: part.Weights[:0], Parents: part.Parents[:0], Origins: part.Origins[:0]}
-			names.Reset()
-			for ; len(packed) > 0; packed = packed[records.OccurrenceSize:] {
-				of := records.GetOccurrence(packed)
-				if _, hasMoved := renamed.of(of.First); hasMoved {
-					continue
+	return &joining.Graph{
+		Bytes:   f.GraphBytes,
+		Folder:  string(w.Runs.Folder),
+		Stopped: w.Run.Stopped,
+		Parts: func(visit func(int, graphs.Part) error) error {
+			return w.EachPiece(records.Trees, func(packed []byte) error {
+				part = graphs.Part{
+					Refs:    part.Refs[:0],
+					Weights: part.Weights[:0],
+					Parents: part.Parents[:0],
+					Origins: part.Origins[:0],
 				}
-				name, _ := names.Add(uint64(of.First))
-				part.Refs, part.Weights = append(part.Refs, of.Ref), append(part.Weights, of.Weight)
-				part.Parents, part.Origins = append(part.Parents, name), append(part.Origins, of.Origin)
-			}
-			if len(part.Refs) == 0 {
-				return nil
-			}
-			// The names are nodes behind all others.
-			documents := len(part.Refs)
-			for i := range part.Parents {
-				part.Parents[i] += graphs.Node(documents)
-			}
-			for _, name := range names.Keys {
-				part.Parents = append(part.Parents, graphs.Next[graphs.Node](len(part.Refs)))
-				part.Refs = append(part.Refs, docref.Ref(name))
-			}
-			return visit(0, part)
-		})
-	}}, err
+				names.Reset()
+				for ; len(packed) > 0; packed = packed[records.OccurrenceSize:] {
+					of := records.GetOccurrence(packed)
+					if _, hasMoved := renamed.of(of.First); hasMoved {
+						continue
+					}
+					name, _ := names.Add(uint64(of.First))
+					part.Refs, part.Weights = append(part.Refs, of.Ref), append(part.Weights, of.Weight)
+					part.Parents, part.Origins = append(part.Parents, name), append(part.Origins, of.Origin)
+				}
+				if len(part.Refs) == 0 {
+					return nil
+				}
+				// The names are nodes behind all others.
+				documents := len(part.Refs)
+				for i := range part.Parents {
+					part.Parents[i] += graphs.Node(documents)
+				}
+				for _, name := range names.Keys {
+					part.Parents = append(part.Parents, graphs.Next[graphs.Node](len(part.Refs)))
+					part.Refs = append(part.Refs, docref.Ref(name))
+				}
+				return visit(0, part)
+			})
+		},
+	}, err
 }

@@ -161,7 +161,8 @@ func byRanges(t *testing.T, ranges Ranges, all []graphs.Part, bytes int64, joine
 	return got, names
 }
 
-// TestUnion: whatever the ranges, the components are the ones that one task finds, and so is all that is told of documents and nodes.
+// TestUnion: whatever the ranges, the components are the ones that one task finds, and so is all that is told of
+// documents and nodes.
 func TestUnion(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	inputs := inputsOf(t)
@@ -171,14 +172,18 @@ func TestUnion(t *testing.T) {
 	for trial := range 40 {
 		all := partsOf(t, random, 1+random.IntN(6), 10+random.IntN(60), []int{1, 5, files*perFile - 1}[trial%3])
 		want := newRecorder()
-		err := joining.Label(&joining.Graph{Bytes: 1 << 20, Folder: t.TempDir(), Parts: func(visit func(int, graphs.Part) error) error {
-			for number, part := range all {
-				if err := visit(number, part); err != nil {
-					return err
+		err := joining.Label(&joining.Graph{
+			Bytes:  1 << 20,
+			Folder: t.TempDir(),
+			Parts: func(visit func(int, graphs.Part) error) error {
+				for number, part := range all {
+					if err := visit(number, part); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
-		}}, want)
+				return nil
+			},
+		}, want)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,5 +1,5 @@
-// Package cached adds the pairs of the last run to the similarity graph of an incremental run. Grouping and scoring form no pair of two
-// unchanged documents.
+// Package cached adds the pairs of the last run to the similarity graph of an incremental run. Grouping and scoring
+// form no pair of two unchanged documents.
 package cached
 
 import (
@@ -20,8 +20,9 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Pairs writes the edges between documents of unchanged files which the last run has found similar. Equal documents that have keys in this
-// run are the one exception: they meet under their keys, and a new document may be the first of them.
+// Pairs writes the edges between documents of unchanged files which the last run has found similar. Equal documents
+// that have keys in this run are the one exception: they meet under their keys, and a new document may be the first of
+// them.
 type Pairs struct {
 	Inputs work.Path
 	// CachedPairs is the path of a table of the similar pairs of the last run.
@@ -73,7 +74,8 @@ func (k *Pairs) Task(ctx context.Context, _ work.Task, w *work.TaskContext) erro
 	return edges.write(&w.Run, 2*k.Shards)
 }
 
-// knownDocuments are packed documents. A document is known by its place among them. They stay where they are, since they are many.
+// knownDocuments are packed documents. A document is known by its place among them. They stay where they are, since
+// they are many.
 type knownDocuments struct {
 	packed []byte
 	order  []knownOrder // of digests, scopes and refs
@@ -89,7 +91,9 @@ func readKnown(packed []byte) knownDocuments {
 	for i := range k.order {
 		k.order[i] = knownOrder{leadOf(digest.Get(packed[i*records.KnownSize:])), uint32(i)}
 	}
-	k.order = graphs.RadixSort(k.order, make([]knownOrder, len(k.order)), func(o *knownOrder) uint64 { return uint64(o.lead) })
+	k.order = graphs.RadixSort(k.order, make([]knownOrder, len(k.order)), func(o *knownOrder) uint64 {
+		return uint64(o.lead)
+	})
 	for start := 0; start < len(k.order); {
 		end := start + 1
 		for end < len(k.order) && k.order[end].lead == k.order[start].lead {
@@ -98,7 +102,8 @@ func readKnown(packed []byte) knownDocuments {
 		if end > start+1 { // mostly equal documents
 			slices.SortFunc(k.order[start:end], func(x, y knownOrder) int {
 				a, b := k.get(x.place), k.get(y.place)
-				return cmp.Or(digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Ref, b.Ref))
+				return cmp.Or(digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Scope, b.Scope),
+					cmp.Compare(a.Ref, b.Ref))
 			})
 		}
 		start = end
@@ -120,8 +125,8 @@ func (e *knownEdges) add(a, b uint32, score records.Score) {
 	e.edges = append(e.edges, records.Edge[graphs.Node]{A: graphs.Node(a), B: graphs.Node(b), Score: score})
 }
 
-// write writes the edges as a part of the similarity graph. Its nodes are in the order of the packed documents, which is document order. So
-// nobody needs to sort them again.
+// write writes the edges as a part of the similarity graph. Its nodes are in the order of the packed documents, which
+// is document order. So nobody needs to sort them again.
 func (e *knownEdges) write(run *runfile.Writer, shard int) error {
 	nodes, count := make([]graphs.Node, len(e.documents.order)), 0 // by place; 1 if the document has an edge
 	for _, edge := range e.edges {
@@ -130,7 +135,11 @@ func (e *knownEdges) write(run *runfile.Writer, shard int) error {
 	for _, is := range nodes {
 		count += int(is)
 	}
-	part := graphs.Part{Refs: make([]docref.Ref, 0, count), Weights: make([]uint32, 0, count), Parents: make(graphs.Forest[graphs.Node], 0, count)}
+	part := graphs.Part{
+		Refs:    make([]docref.Ref, 0, count),
+		Weights: make([]uint32, 0, count),
+		Parents: make(graphs.Forest[graphs.Node], 0, count),
+	}
 	for place, is := range nodes {
 		if is == 1 {
 			d := e.documents.get(uint32(place))
@@ -150,8 +159,9 @@ func (e *knownEdges) write(run *runfile.Writer, shard int) error {
 // classes adds the edges between equal documents, and returns the classes.
 func (k *Pairs) classes(edges *knownEdges) (*knownClasses, error) {
 	g := candidates.Grouper{
-		MaxComparisons: math.MaxInt64, FirstInput: k.layout.FirstInput,
-		Candidate: func(_, _ *candidates.Record) {},
+		MaxComparisons: math.MaxInt64,
+		FirstInput:     k.layout.FirstInput,
+		Candidate:      func(_, _ *candidates.Record) {},
 		Identical: func(first, other *candidates.Record) {
 			score := records.NewScore(int(first.Size), int(first.Size), false)
 			if k.SimHashBits > 0 {
@@ -178,9 +188,11 @@ func (k *Pairs) classes(edges *knownEdges) (*knownClasses, error) {
 					break
 				}
 				if d.Keyed != first.Keyed {
-					return nil, fmt.Errorf("of the equal documents %s and %s one has no keys", k.layout.Inputs.Name(first.Ref), k.layout.Inputs.Name(d.Ref))
+					return nil, fmt.Errorf("of the equal documents %s and %s one has no keys",
+						k.layout.Inputs.Name(first.Ref), k.layout.Inputs.Name(d.Ref))
 				}
-				if class.second == class.first && (d.Side != first.Side || first.Ref < k.layout.FirstInput && d.Ref >= k.layout.FirstInput) {
+				if class.second == class.first &&
+					(d.Side != first.Side || first.Ref < k.layout.FirstInput && d.Ref >= k.layout.FirstInput) {
 					class.second = of.order[end].place
 				}
 				equal = append(equal, recordOf(&d, of.order[end].place))
@@ -200,8 +212,8 @@ func recordOf(d *records.KnownDocument, place uint32) candidates.Record {
 	return candidates.Record{Digest: d.Digest, Ref: d.Ref, Size: d.Size, Side: d.Side, First: true, Mark: place}
 }
 
-// knownClass is a class of equal documents of one scope: the leading bits of their digest, the place of its first document and, as in
-// [candidates.Class], of the second one.
+// knownClass is a class of equal documents of one scope: the leading bits of their digest, the place of its first
+// document and, as in [candidates.Class], of the second one.
 type knownClass struct{ lead, first, second uint32 }
 
 // knownClasses are classes in the order of digests and scopes.
@@ -211,8 +223,9 @@ type knownClasses struct {
 	unchanged  documents.Unchanged
 }
 
-// find returns, for both digests of each cached pair, the first class whose digest has the same leading bits, or greater ones. Digests are hashes,
-// and to look each up would be to wait for the memory each time. So they are put in order first.
+// find returns, for both digests of each cached pair, the first class whose digest has the same leading bits, or
+// greater ones. Digests are hashes, and to look each up would be to wait for the memory each time. So they are put in
+// order first.
 func (c *knownClasses) find(cachedPairs *state.CachedPairs) [][2]uint32 {
 	firsts, order := make([][2]uint32, cachedPairs.Len()), make([]knownOrder, cachedPairs.Len())
 	scratch := make([]knownOrder, len(order))

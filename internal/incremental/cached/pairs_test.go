@@ -19,9 +19,10 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// TestPairs: the pairs of unchanged documents that the last run has found become edges, each once, between the documents that represent
-// classes, whether or not these have keys in this run. Where documents have sides, or there is a reference, these need not be the first ones. A
-// pair that a new document represents is left to the score, and equal documents with keys to their group.
+// TestPairs: the pairs of unchanged documents that the last run has found become edges, each once, between the
+// documents that represent classes, whether or not these have keys in this run. Where documents have sides, or there is
+// a reference, these need not be the first ones. A pair that a new document represents is left to the score, and equal
+// documents with keys to their group.
 func TestPairs(t *testing.T) {
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 5))
@@ -66,7 +67,14 @@ func TestPairs(t *testing.T) {
 			var all []records.KnownDocument
 			for c, refs := range members {
 				for _, ref := range refs {
-					all = append(all, records.KnownDocument{Digest: c.digest, Scope: c.scope, Side: sides[ref.File()], Ref: ref, Size: 10, Keyed: keyed[c.digest]})
+					all = append(all, records.KnownDocument{
+						Digest: c.digest,
+						Scope:  c.scope,
+						Side:   sides[ref.File()],
+						Ref:    ref,
+						Size:   10,
+						Keyed:  keyed[c.digest],
+					})
 				}
 			}
 			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -79,9 +87,12 @@ func TestPairs(t *testing.T) {
 		})
 		var cachedPairs []state.CachedPair
 		for range 12 {
-			cachedPairs = append(cachedPairs, state.CachedPairOf(digests[random.IntN(8)], digests[random.IntN(8)], records.NewScore(9, 10, false)))
+			cachedPairs = append(cachedPairs,
+				state.CachedPairOf(digests[random.IntN(8)], digests[random.IntN(8)], records.NewScore(9, 10, false)))
 		}
-		cachedPairs = append(cachedPairs, state.CachedPairOf(digests[0], digest.Digest{1, 1}, records.NewScore(9, 10, false))) // of a document that has gone
+		cachedPairs = append(cachedPairs,
+			// of a document that has gone
+			state.CachedPairOf(digests[0], digest.Digest{1, 1}, records.NewScore(9, 10, false)))
 		var packed []byte
 		for _, v := range cachedPairs {
 			packed = v.Append(packed)
@@ -102,7 +113,9 @@ func TestPairs(t *testing.T) {
 		}
 		want := map[pair]int{}
 		for c, refs := range members {
-			other := slices.IndexFunc(refs, func(ref docref.Ref) bool { return sides[ref.File()] != sides[refs[0].File()] })
+			other := slices.IndexFunc(refs, func(ref docref.Ref) bool {
+				return sides[ref.File()] != sides[refs[0].File()]
+			})
 			for _, ref := range refs[1:] {
 				if keyed[c.digest] {
 					continue
@@ -116,7 +129,8 @@ func TestPairs(t *testing.T) {
 			for _, v := range cachedPairs {
 				second := members[class{v.B, c.scope}]
 				if c.digest == v.A && v.A != v.B && len(second) > 0 {
-					if x, y, ok := candidates.Ends(classOf(refs), classOf(second), firstInput); ok && unchanged.Both(x, y) {
+					if x, y, ok := candidates.Ends(classOf(refs), classOf(second), firstInput); ok &&
+						unchanged.Both(x, y) {
 						want[pairOf(x, y)] = 1
 					}
 				}
@@ -131,7 +145,8 @@ func TestPairs(t *testing.T) {
 	}
 }
 
-// TestKnownErrors: a document without a digest, and equal documents one of which has keys, are errors: their pairs would be lost.
+// TestKnownErrors: a document without a digest, and equal documents one of which has keys, are errors: their pairs
+// would be lost.
 func TestKnownErrors(t *testing.T) {
 	d := digest.Digest{1, 2}
 	for name, all := range map[string][]records.KnownDocument{
@@ -155,7 +170,9 @@ func TestKnownErrors(t *testing.T) {
 // TestNothingKnown: without a document that was in a pair there is no task.
 func TestNothingKnown(t *testing.T) {
 	runs := worktest.Runs(t)
-	empty := worktest.Write(t, runs, func(run *runfile.Writer) error { return run.Section(records.IDs, 0, make([]byte, records.IDSize)) })
+	empty := worktest.Write(t, runs, func(run *runfile.Writer) error {
+		return run.Section(records.IDs, 0, make([]byte, records.IDSize))
+	})
 	if tasks := worktest.Tasks(t, runs, Delivery(), empty); len(tasks) != 0 {
 		t.Errorf("%d tasks", len(tasks))
 	}

@@ -26,7 +26,8 @@ type Passages struct {
 
 func (k *Passages) Setup() error { return k.layout.Read(string(k.Inputs)) }
 
-// Task writes the edges and the spans, as a part of the similarity graph behind the parts of all shards and oversized groups.
+// Task writes the edges and the spans, as a part of the similarity graph behind the parts of all shards and oversized
+// groups.
 func (k *Passages) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Known)
 	if err != nil {

@@ -11,14 +11,16 @@ import (
 
 // Filter says which documents of unchanged files may be in a pair. Any number of goroutines may ask it.
 type Filter struct {
-	// shingles has the shingles of all new documents, or any shingle if bands decide alone. sampled has the shingles of documents from which
-	// the audit draws its sample.
+	// shingles has the shingles of all new documents, or any shingle if bands decide alone. sampled has the shingles of
+	// documents from which the audit draws its sample.
 	shingles, sampled Table
-	// digests has the digest of each document that was in a pair, or equal to another. ids has the hash of each id that several documents
-	// may share. bands has the band keys of all new documents, or any key if documents are not compared by these. Where passages are looked for,
-	// digests has the hash of the name of each document that was in a pair, and bands has the touched keys.
+	// digests has the digest of each document that was in a pair, or equal to another. ids has the hash of each id that
+	// several documents may share. bands has the band keys of all new documents, or any key if documents are not
+	// compared by these. Where passages are looked for, digests has the hash of the name of each document that was in a
+	// pair, and bands has the touched keys.
 	digests, ids, bands Marks
-	// fingerprints are the fingerprints of all new documents, if distances are compared. Near tells which others are near one of them.
+	// fingerprints are the fingerprints of all new documents, if distances are compared. Near tells which others are
+	// near one of them.
 	fingerprints []uint64
 	near         *lshbands.Neighbours
 }
@@ -33,8 +35,8 @@ func (f *Filter) tables() []*Table {
 	return []*Table{&f.shingles, &f.sampled, &f.digests.Table, &f.ids.Table, &f.bands.Table}
 }
 
-// mayPair reports whether a document may be in a pair with a new one, given its packed set. No more than the given number of its
-// shingles may be in no new document.
+// mayPair reports whether a document may be in a pair with a new one, given its packed set. No more than the given
+// number of its shingles may be in no new document.
 func (f *Filter) mayPair(set []byte, mayLack int) bool {
 	return len(set) == 0 || f.shingles.hasMost(set, mayLack)
 }

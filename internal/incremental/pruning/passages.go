@@ -19,9 +19,10 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Where passages are looked for, a key is touched if a document that has come or gone has it, or if it is a lasting key: of an oversized group, or of equal
-// documents. All documents that have a touched key get all their keys. So the group of a touched key is whole. Under any other key lie the documents
-// that lay there in the last run, and no others. So a pair of which one document has no touched key is a pair of the last run's, and meets as it did then.
+// Where passages are looked for, a key is touched if a document that has come or gone has it, or if it is a lasting
+// key: of an oversized group, or of equal documents. All documents that have a touched key get all their keys. So the
+// group of a touched key is whole. Under any other key lie the documents that lay there in the last run, and no others.
+// So a pair of which one document has no touched key is a pair of the last run's, and meets as it did then.
 
 func touch(short uint32) uint64 { return asmkernels.SplitMix(uint64(short)) }
 
@@ -30,8 +31,8 @@ func digestTouch(block *sketchblock.Block, i int) uint64 {
 	return touch(fingerprints.ShortKey(candidates.KeyOf(block.DigestLead(i), 0), block.Scope(i)))
 }
 
-// sparse is how many times as many marks as there are keys a filter has room for. A document has some forty keys, and each of them must not
-// seem to be touched.
+// sparse is how many times as many marks as there are keys a filter has room for. A document has some forty keys, and
+// each of them must not seem to be touched.
 const sparse = 4
 
 // addTouched adds the touched keys to a filter, and the documents that the last run has found in a pair.
@@ -137,7 +138,8 @@ func (r *touchedReading) segment(ctx context.Context, w *work.TaskContext) error
 	})
 }
 
-// blockPassages finds the short keys of the documents of a block: in heads, if the block has some of such passages, or else in the sequences.
+// blockPassages finds the short keys of the documents of a block: in heads, if the block has some of such passages, or
+// else in the sequences.
 type blockPassages struct {
 	passages *fingerprints.Passages
 	block    *sketchblock.Block
@@ -175,7 +177,9 @@ func (p *blockPassages) sequence(i int) ([]byte, error) {
 	return p.sequences[i], nil
 }
 
-func eachPassages(ctx context.Context, w *work.TaskContext, passages *fingerprints.Passages, visit func(*sketchblock.Block, *blockPassages) error) error {
+func eachPassages(ctx context.Context, w *work.TaskContext, passages *fingerprints.Passages,
+	visit func(*sketchblock.Block, *blockPassages) error,
+) error {
 	var heads []runfile.Piece
 	if work.HasHeads(w.Pieces) {
 		for _, piece := range w.Pieces {

@@ -41,7 +41,10 @@ func (n *Pruning) Plan(ctx context.Context, p *work.Planning) error {
 	}
 	written := ""
 	var failed error
-	d := work.Delivery{Needed: []runfile.Kind{records.Documents}, Extra: []runfile.Kind{records.Sets, records.Heads, records.Pages}}
+	d := work.Delivery{
+		Needed: []runfile.Kind{records.Documents},
+		Extra:  []runfile.Kind{records.Sets, records.Heads, records.Pages},
+	}
 	err = d.Deliver(string(p.Runs.Folder), work.RunsOf(p.Outcomes), p.Counts, func(t work.Task) {
 		if written != t.Catalog {
 			written, failed = t.Catalog, filter.write(filterPath(t.Catalog))
@@ -67,7 +70,9 @@ func (n *Pruning) filter(ctx context.Context, p *work.Planning) (*Filter, error)
 	}
 	var shared []uint64 // ids that documents of the last run share
 	if n.SharedIDs != "" {
-		if err := groups.EachSharedID(string(n.SharedIDs), p.Memory, func(id uint64) { shared = append(shared, id) }); err != nil {
+		if err := groups.EachSharedID(string(n.SharedIDs), p.Memory, func(id uint64) {
+			shared = append(shared, id)
+		}); err != nil {
 			return nil, fmt.Errorf("read the ids that documents share: %w", err)
 		}
 	}
@@ -111,8 +116,9 @@ func (n *Pruning) filter(ctx context.Context, p *work.Planning) (*Filter, error)
 	return f, nil
 }
 
-// addSets adds the shingles of new documents to a filter. Common ones do no harm: they are in no set that is looked up. Heads cannot tell very
-// many shingles apart, and whole sets would have to be read. Then band keys decide alone, where documents have any.
+// addSets adds the shingles of new documents to a filter. Common ones do no harm: they are in no set that is looked up.
+// Heads cannot tell very many shingles apart, and whole sets would have to be read. Then band keys decide alone, where
+// documents have any.
 func (n *Pruning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err error) {
 	_, ofSets := n.ofBlocks()
 	each := func(visit func([]byte)) error {
@@ -137,8 +143,8 @@ func (n *Pruning) addSets(f *Filter, made []work.Outcome, m *work.Memory) (err e
 // hasBands reports whether documents have band keys by now, and are compared if they share one.
 func (n *Pruning) hasBands() bool { return n.Scheme.Bands > 0 && !n.IsStripped }
 
-// tableOf returns a table of the shingles in packed sets, which each visits. Shingles is their number. If they are too many for heads, and that is
-// forgone, the table has any shingle.
+// tableOf returns a table of the shingles in packed sets, which each visits. Shingles is their number. If they are too
+// many for heads, and that is forgone, the table has any shingle.
 func tableOf(shingles int64, each func(visit func(sets []byte)) error, isForgone bool) (Table, error) {
 	table := NewTable(shingles, shingleBits)
 	if isForgone && !table.KnowsHeads() {
@@ -154,7 +160,8 @@ func shinglesOf(each func(visit func(sets []byte)) error) (shingles int64, err e
 	return shingles, err
 }
 
-// addFingerprints adds their fingerprints. If common shingles were taken out of the sets, fingerprints were made after that.
+// addFingerprints adds their fingerprints. If common shingles were taken out of the sets, fingerprints were made after
+// that.
 func (n *Pruning) addFingerprints(f *Filter, made []work.Outcome, p *work.Planning) error {
 	stage := work.Fingerprint
 	if n.IsStripped {
@@ -162,7 +169,9 @@ func (n *Pruning) addFingerprints(f *Filter, made []work.Outcome, p *work.Planni
 		for _, o := range made {
 			isMade[o.Number] = true
 		}
-		stage, made = work.Strip, slices.DeleteFunc(slices.Clone(p.Outcomes), func(o work.Outcome) bool { return !isMade[o.Number] })
+		stage, made = work.Strip, slices.DeleteFunc(slices.Clone(p.Outcomes), func(o work.Outcome) bool {
+			return !isMade[o.Number]
+		})
 	}
 	return eachBlock(made, stage, records.Documents, p.Memory, func(block *sketchblock.Block) {
 		for i := range block.Len() {
@@ -171,8 +180,11 @@ func (n *Pruning) addFingerprints(f *Filter, made []work.Outcome, p *work.Planni
 	})
 }
 
-// eachBlock visits the sketch blocks of new documents that a stage has written. They do not know the numbers of their files.
-func eachBlock(made []work.Outcome, stage work.Stage, kind runfile.Kind, m *work.Memory, visit func(*sketchblock.Block)) error {
+// eachBlock visits the sketch blocks of new documents that a stage has written. They do not know the numbers of their
+// files.
+func eachBlock(made []work.Outcome, stage work.Stage, kind runfile.Kind, m *work.Memory,
+	visit func(*sketchblock.Block),
+) error {
 	return work.EachRecordOf(made, stage, kind, m, func(packed []byte) error {
 		block, err := sketchblock.Parse(packed)
 		if err == nil {
@@ -182,8 +194,8 @@ func eachBlock(made []work.Outcome, stage work.Stage, kind runfile.Kind, m *work
 	})
 }
 
-// addKeys adds the ids of new documents to a filter, and their band keys. Where documents of the last run share ids that nobody knows, it has any id.
-// It has any key if the documents have none yet: stripped sets get theirs later.
+// addKeys adds the ids of new documents to a filter, and their band keys. Where documents of the last run share ids
+// that nobody knows, it has any id. It has any key if the documents have none yet: stripped sets get theirs later.
 func (n *Pruning) addKeys(f *Filter, made []work.Outcome, m *work.Memory) error {
 	knowsIDs := n.DistinctIDs || n.SharedIDs != ""
 	if !knowsIDs {

@@ -9,22 +9,22 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// probing sets documents of a split aside for the audit: those among which it looks for partners, and which may be similar to a
-// document that it samples. So the audit does not look at all documents once more.
+// probing sets documents of a split aside for the audit: those among which it looks for partners, and which may be
+// similar to a document that it samples. So the audit does not look at all documents once more.
 type probing struct {
 	*Pruning
 	filter      *Filter
 	taskContext *work.TaskContext
 	hashes      *documents.AuditHashes
 	split       int
-	// sampled and probed are the limits of the hashes of documents that the audit may sample, which were set apart before, and of
-	// all that it looks at. Probed is 0 if none is to be set apart.
+	// sampled and probed are the limits of the hashes of documents that the audit may sample, which were set apart
+	// before, and of all that it looks at. Probed is 0 if none is to be set apart.
 	sampled, probed uint64
 	forAudit        []byte
 }
 
-// newProbing returns the probing of a task. If some blocks have no heads, the documents have been set apart, unless the audit looks
-// at all.
+// newProbing returns the probing of a task. If some blocks have no heads, the documents have been set apart, unless the
+// audit looks at all.
 func newProbing(n *Pruning, f *Filter, w *work.TaskContext, split int) probing {
 	p := probing{Pruning: n, filter: f, taskContext: w, split: split, hashes: n.layout.Inputs.NewAuditHashes()}
 	if n.AuditSample > 0 && (n.shares.Probed == 1 || work.HasHeads(w.Pieces)) {
@@ -52,7 +52,13 @@ func (p *probing) hash(block *sketchblock.Block, i int) (hash uint64, isReferenc
 func (p *probing) add(block *sketchblock.Block, i int, set []byte) {
 	p.taskContext.Hashes = sketchblock.AppendSet(p.taskContext.Hashes[:0], set)
 	hash, _ := p.hash(block, i)
-	d := records.AuditDocument{Ref: block.Ref(i), Hash: hash, Digest: block.DigestLead(i), Scope: block.Scope(i), Side: block.Side(i)}
+	d := records.AuditDocument{
+		Ref:    block.Ref(i),
+		Hash:   hash,
+		Digest: block.DigestLead(i),
+		Scope:  block.Scope(i),
+		Side:   block.Side(i),
+	}
 	p.forAudit = records.AppendAuditDocument(p.forAudit, d, p.taskContext.Hashes)
 }
 

@@ -1,17 +1,18 @@
 // Package pruning prunes an incremental run: it leaves out the documents that can be in no new pair.
 //
-// A scheduled job knows the similar pairs of its last run. So a document of an unchanged file can only be in a pair if the last run
-// has listed it in one, or equal to another document, or if a document that is new is similar to it. A document of n
-// shingles is similar to none, at the threshold t, that lacks more than (1-t)n of them: their union has n shingles at least.
-// So it is left out if more than (1-t)n of its shingles are in no new document at all. Most documents are ruled out
-// after a few shingles, and a table of bits says whether a new document has a shingle. The table may err to one side: it
-// keeps a few documents too many, which are compared and found to be similar to none. With MinHash keys, a document that shares no
-// band with a new one is left out, too. If new documents have very many shingles, bands decide alone.
+// A scheduled job knows the similar pairs of its last run. So a document of an unchanged file can only be in a pair if
+// the last run has listed it in one, or equal to another document, or if a document that is new is similar to it. A
+// document of n shingles is similar to none, at the threshold t, that lacks more than (1-t)n of them: their union has n
+// shingles at least. So it is left out if more than (1-t)n of its shingles are in no new document at all. Most
+// documents are ruled out after a few shingles, and a table of bits says whether a new document has a shingle. The
+// table may err to one side: it keeps a few documents too many, which are compared and found to be similar to none.
+// With MinHash keys, a document that shares no band with a new one is left out, too. If new documents have very many
+// shingles, bands decide alone.
 //
 // Where passages are looked for, keys say all: see the top of passages.go.
 //
-// What is left is the corpus of all later stages that look for pairs. They need not know of it: in the smaller corpus the same
-// pairs are similar.
+// What is left is the corpus of all later stages that look for pairs. They need not know of it: in the smaller corpus
+// the same pairs are similar.
 package pruning
 
 import (
@@ -165,8 +166,8 @@ func (n *pruned) equal(block *sketchblock.Block, i int) digest.Digest {
 	return block.Digest(i)
 }
 
-// begin finds the documents of a block that may have been in a pair, and tells their ids. To do so for all before any other thing has many
-// look-ups under way together.
+// begin finds the documents of a block that may have been in a pair, and tells their ids. To do so for all before any
+// other thing has many look-ups under way together.
 func (n *pruned) begin(block *sketchblock.Block) error {
 	n.paired = n.paired[:0]
 	for i := range block.Len() {
@@ -239,8 +240,8 @@ func (n *pruned) pruneByHeads(block *sketchblock.Block, heads *work.Heads) (err 
 	return n.probing.flush()
 }
 
-// sharesBand reports whether a document may share a band key with a new one, without which they are not compared. Documents without shingles
-// have other keys.
+// sharesBand reports whether a document may share a band key with a new one, without which they are not compared.
+// Documents without shingles have other keys.
 func (n *pruned) sharesBand(block *sketchblock.Block, i int) bool {
 	return block.Keys() == 0 || n.filter.bands.hasAny(block.PackedKeys(i)) || block.Size(i) == 0
 }
@@ -250,7 +251,8 @@ func (n *Pruning) mayLack(block *sketchblock.Block, i int) int {
 	return sketchblock.MayLack(block.Size(i), n.Threshold)
 }
 
-// add adds a document if it may be in a pair. If none of its pairs is new, its set stays behind, unless its pairs are found once more.
+// add adds a document if it may be in a pair. If none of its pairs is new, its set stays behind, unless its pairs are
+// found once more.
 func (n *pruned) add(block *sketchblock.Block, i int, set []byte, mayPair bool) error {
 	n.taskContext.Figures.Records++
 	isPaired := n.paired[i]
@@ -281,9 +283,19 @@ func (n *pruned) put(block *sketchblock.Block, i int, set []byte, isKeyed bool) 
 		n.builder = sketchblock.NewBuilder(len(n.bands), len(n.simhash))
 	}
 	n.builder.Add(sketchblock.Document{
-		Ref: block.Ref(i), Digest: block.Digest(i), Sequence: set, Size: block.Size(i), Priority: block.Priority(i), Scope: block.Scope(i),
-		Side: block.Side(i), Source: block.Source(i), IsResolved: !isKeyed, Keys: n.bands, SimHash: n.simhash, ID: block.ID(i),
-		Capture: block.Capture(i),
+		Ref:        block.Ref(i),
+		Digest:     block.Digest(i),
+		Sequence:   set,
+		Size:       block.Size(i),
+		Priority:   block.Priority(i),
+		Scope:      block.Scope(i),
+		Side:       block.Side(i),
+		Source:     block.Source(i),
+		IsResolved: !isKeyed,
+		Keys:       n.bands,
+		SimHash:    n.simhash,
+		ID:         block.ID(i),
+		Capture:    block.Capture(i),
 	})
 	if n.builder.Len() == blockDocuments {
 		return n.write()

@@ -102,7 +102,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestManyShingles: where new documents have more shingles than heads tell apart, and bands decide, all shingles are taken for new.
+// TestManyShingles: where new documents have more shingles than heads tell apart, and bands decide, all shingles are
+// taken for new.
 func TestManyShingles(t *testing.T) {
 	sets := make([]byte, 3<<20*sketchblock.HashSize)
 	for _, isForgone := range []bool{false, true} {
@@ -113,7 +114,8 @@ func TestManyShingles(t *testing.T) {
 		}
 		table, err := tableOf(shingles, each, isForgone)
 		if err != nil || table.KnowsHeads() != isForgone || table.Has(1<<47) != isForgone || !table.Has(0) {
-			t.Errorf("forgone %t: knows heads %t, has another shingle %t, %v", isForgone, table.KnowsHeads(), table.Has(1<<47), err)
+			t.Errorf("forgone %t: knows heads %t, has another shingle %t, %v", isForgone, table.KnowsHeads(),
+				table.Has(1<<47), err)
 		}
 	}
 }
@@ -134,7 +136,8 @@ func everyOther(ref docref.Ref, _ uint64) bool { return ref.Position()%2 == 0 }
 // TestDamagedFilter: a filter that is cut is not taken for a whole one.
 func TestDamagedFilter(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "filter")
-	if err := (&Filter{shingles: NewTable(100, 48), digests: NewMarks(100), ids: NewMarks(10)}).write(whole); err != nil {
+	if err := (&Filter{shingles: NewTable(100, 48), digests: NewMarks(100), ids: NewMarks(10)}).write(whole); err !=
+		nil {
 		t.Fatal(err)
 	}
 	packed, err := os.ReadFile(whole)
@@ -155,8 +158,8 @@ func TestDamagedFilter(t *testing.T) {
 	}
 }
 
-// TestPruning: of an unchanged file, documents stay that are like a new one, or were in a pair. Of the others only the ids are
-// left. The blocks of a new file are passed on. It is the same whether a state has heads of sets or not.
+// TestPruning: of an unchanged file, documents stay that are like a new one, or were in a pair. Of the others only the
+// ids are left. The blocks of a new file are passed on. It is the same whether a state has heads of sets or not.
 func TestPruning(t *testing.T) {
 	for _, hasHeads := range []bool{false, true} {
 		t.Run(fmt.Sprintf("heads %t", hasHeads), func(t *testing.T) { testPruning(t, hasHeads) })
@@ -166,13 +169,21 @@ func TestPruning(t *testing.T) {
 func testPruning(t *testing.T, hasHeads bool) {
 	random := rand.New(rand.NewPCG(3, 4))
 	runs := worktest.Runs(t)
-	digestOf := func(i int) digest.Digest { return digest.Digest{uint64(i) * (1<<58 | 1<<52 | 1<<46)} } // the marks tell them apart
+	// the marks tell them apart
+	digestOf := func(i int) digest.Digest { return digest.Digest{uint64(i) * (1<<58 | 1<<52 | 1<<46)} }
 	document := func(file, i int, set []uint64) sketchblock.Document {
 		ref, err := docref.New(file, int64(i))
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := sketchblock.Document{Ref: ref, Digest: digestOf(10*file + i), Set: set, Size: len(set), Keys: []uint64{7}, ID: []byte{'k' + byte(i)}}
+		d := sketchblock.Document{
+			Ref:    ref,
+			Digest: digestOf(10*file + i),
+			Set:    set,
+			Size:   len(set),
+			Keys:   []uint64{7},
+			ID:     []byte{'k' + byte(i)},
+		}
 		if len(set) > 0 {
 			d.Digest = sketch.NewDigester(0).Set(set)
 		}
@@ -189,19 +200,26 @@ func testPruning(t *testing.T, hasHeads bool) {
 		document(0, 4, hashes(random, 40)),  // like none
 	}
 	cachedPairs := filepath.Join(t.TempDir(), "pairs")
-	if err := state.WriteCachedPairs(cachedPairs, state.CachedPairOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false)).Append(nil), nil); err != nil {
+	if err := state.WriteCachedPairs(cachedPairs,
+		state.CachedPairOf(olds[2].Digest, digestOf(9), records.NewScore(9, 10, false)).Append(nil), nil); err != nil {
 		t.Fatal(err)
 	}
 	inputs := filepath.Join(t.TempDir(), "inputs")
 	err := documents.WriteInputs(inputs, documents.Inputs{
-		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
-		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "segment"}}, nil},
+		Files:    []corpus.File{{Path: "old"}, {Path: "new"}},
+		Splits:   []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}},
+		Segments: [][]documents.Segment{{{Run: "segment"}}, nil},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	write := func(split int, all ...sketchblock.Document) work.Outcome {
-		o := work.Outcome{Stage: work.Fingerprint, Number: split, Shingles: 100, Findings: worktest.Counted(findings.Counts{Documents: int64(len(all))})}
+		o := work.Outcome{
+			Stage:    work.Fingerprint,
+			Number:   split,
+			Shingles: 100,
+			Findings: worktest.Counted(findings.Counts{Documents: int64(len(all))}),
+		}
 		o.Run = worktest.Write(t, runs, func(run *runfile.Writer) error {
 			if !hasHeads {
 				return worktest.Block(run, split, all...)
@@ -210,13 +228,22 @@ func testPruning(t *testing.T, hasHeads bool) {
 			for _, d := range all {
 				builder.Add(d)
 			}
-			return errors.Join(worktest.Block(run, split, all...), run.Section(records.Heads, split, builder.Heads(.8, everyOther)))
+			return errors.Join(worktest.Block(run, split, all...),
+				run.Section(records.Heads, split, builder.Heads(.8, everyOther)))
 		})
 		return o
 	}
 	old, made := write(0, olds...), write(1, fresh)
 	made.Kept = "kept"
-	parameters := methods.Parameters{Inputs: work.Path(inputs), CachedPairs: work.Path(cachedPairs), Paired: work.Path(cachedPairs), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
+	parameters := methods.Parameters{
+		Inputs:      work.Path(inputs),
+		CachedPairs: work.Path(cachedPairs),
+		Paired:      work.Path(cachedPairs),
+		DistinctIDs: true,
+		Threshold:   .8,
+		Shards:      1,
+		Verify:      methods.VerifyExact,
+	}
 	pruning := Pruning{Method: methods.Exact, Parameters: parameters}
 	if err := pruning.Setup(); err != nil {
 		t.Fatal(err)
@@ -229,15 +256,16 @@ func testPruning(t *testing.T, hasHeads bool) {
 
 	stored := map[docref.Ref]int{} // hashes by document
 	for split := range 2 {
-		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, outcomes[split].Run)}, func(ctx context.Context, _ work.Task, w *work.TaskContext) error {
-			return w.EachSet(ctx, func(block *sketchblock.Block, i int, set []byte) error {
-				stored[block.Ref(i)] = len(set) / sketchblock.HashSize
-				if block.Key(i, 0) != 7 || len(block.ID(i)) != 1 {
-					t.Errorf("document %d has lost its keys or its id", block.Ref(i))
-				}
-				return nil
+		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, outcomes[split].Run)},
+			func(ctx context.Context, _ work.Task, w *work.TaskContext) error {
+				return w.EachSet(ctx, func(block *sketchblock.Block, i int, set []byte) error {
+					stored[block.Ref(i)] = len(set) / sketchblock.HashSize
+					if block.Key(i, 0) != 7 || len(block.ID(i)) != 1 {
+						t.Errorf("document %d has lost its keys or its id", block.Ref(i))
+					}
+					return nil
+				})
 			})
-		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,11 +277,13 @@ func testPruning(t *testing.T, hasHeads bool) {
 		}
 	}
 	if len(stored) != len(want) || outcomes[0].Shingles != 100 || outcomes[1].Shingles != 100 {
-		t.Errorf("%d documents are left, of %d and %d shingles", len(stored), outcomes[0].Shingles, outcomes[1].Shingles)
+		t.Errorf("%d documents are left, of %d and %d shingles", len(stored), outcomes[0].Shingles,
+			outcomes[1].Shingles)
 	}
 	// Document 0 and the new one share an id.
 	for split, o := range outcomes {
-		if ids := worktest.Read(t, records.IDs, o.Run)[0]; len(ids) != records.IDSize || records.GetRef(ids[8:]).File() != split {
+		if ids := worktest.Read(t, records.IDs, o.Run)[0]; len(ids) != records.IDSize ||
+			records.GetRef(ids[8:]).File() != split {
 			t.Errorf("split %d: %d bytes of ids, want the id of its first document", split, len(ids))
 		}
 	}
@@ -269,8 +299,8 @@ func testPruning(t *testing.T, hasHeads bool) {
 	}
 }
 
-// TestPruningByDistance: of an unchanged file, documents stay whose fingerprints are near a new one. Others that were in a
-// pair stay without keys. No set is read, since blocks have none.
+// TestPruningByDistance: of an unchanged file, documents stay whose fingerprints are near a new one. Others that were
+// in a pair stay without keys. No set is read, since blocks have none.
 func TestPruningByDistance(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 9))
 	runs := worktest.Runs(t)
@@ -279,16 +309,27 @@ func TestPruningByDistance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sketchblock.Document{Ref: ref, Digest: digest.Digest{random.Uint64(), 1}, Size: 9, SimHash: []uint64{fingerprint}}
+		return sketchblock.Document{
+			Ref:     ref,
+			Digest:  digest.Digest{random.Uint64(), 1},
+			Size:    9,
+			SimHash: []uint64{fingerprint},
+		}
 	}
 	fresh, paired := random.Uint64(), random.Uint64()
 	olds := []sketchblock.Document{
-		document(0, 0, fresh^7), document(0, 1, fresh), document(0, 2, paired), document(0, 3, random.Uint64()), document(0, 4, ^fresh),
+		document(0, 0, fresh^7), document(0, 1, fresh), document(0, 2, paired), document(0, 3, random.Uint64()),
+		document(0, 4, ^fresh),
 	}
 	write := func(split int, kept work.Path, all ...sketchblock.Document) work.Outcome {
 		return work.Outcome{
-			Stage: work.Fingerprint, Number: split, Kept: kept, Findings: worktest.Counted(findings.Counts{Documents: int64(len(all))}),
-			Run: worktest.Write(t, runs, func(run *runfile.Writer) error { return worktest.Block(run, split, all...) }),
+			Stage:    work.Fingerprint,
+			Number:   split,
+			Kept:     kept,
+			Findings: worktest.Counted(findings.Counts{Documents: int64(len(all))}),
+			Run: worktest.Write(t, runs, func(run *runfile.Writer) error {
+				return worktest.Block(run, split, all...)
+			}),
 		}
 	}
 	digestOf := func(d sketchblock.Document) digest.Digest {
@@ -302,15 +343,24 @@ func TestPruningByDistance(t *testing.T) {
 	}
 	cachedPairs, inputs := filepath.Join(t.TempDir(), "pairs"), filepath.Join(t.TempDir(), "inputs")
 	cachedPair := state.CachedPairOf(digestOf(olds[2]), digest.Digest{1, 2}, records.HammingScore(2, 64))
-	err := errors.Join(state.WriteCachedPairs(cachedPairs, cachedPair.Append(nil), nil), documents.WriteInputs(inputs, documents.Inputs{
-		Files:  []corpus.File{{Path: "old"}, {Path: "new"}},
-		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "segment"}}, nil},
-	}))
+	err := errors.Join(state.WriteCachedPairs(cachedPairs, cachedPair.Append(nil), nil),
+		documents.WriteInputs(inputs, documents.Inputs{
+			Files:    []corpus.File{{Path: "old"}, {Path: "new"}},
+			Splits:   []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}},
+			Segments: [][]documents.Segment{{{Run: "segment"}}, nil},
+		}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	parameters := methods.Parameters{
-		Inputs: work.Path(inputs), CachedPairs: work.Path(cachedPairs), Paired: work.Path(cachedPairs), Shards: 1, SimHashBits: 64, Distance: 3, Scoring: methods.Hamming, Verify: methods.VerifyExact,
+		Inputs:      work.Path(inputs),
+		CachedPairs: work.Path(cachedPairs),
+		Paired:      work.Path(cachedPairs),
+		Shards:      1,
+		SimHashBits: 64,
+		Distance:    3,
+		Scoring:     methods.Hamming,
+		Verify:      methods.VerifyExact,
 	}
 	pruning := Pruning{Method: methods.SimHash, Parameters: parameters}
 	if err := pruning.Setup(); err != nil {
@@ -321,14 +371,15 @@ func TestPruningByDistance(t *testing.T) {
 	outcomes = worktest.Do(t, runs, tasks, pruning.Task)
 	resolved := map[docref.Ref]bool{}
 	for split, o := range outcomes {
-		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, o.Run)}, func(ctx context.Context, _ work.Task, w *work.TaskContext) error {
-			return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
-				for i := range block.Len() {
-					resolved[block.Ref(i)] = block.IsResolved(i)
-				}
-				return nil
+		_, err := worktest.Try(t, runs, work.Task{Number: split, Catalog: worktest.Catalog(t, o.Run)},
+			func(ctx context.Context, _ work.Task, w *work.TaskContext) error {
+				return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+					for i := range block.Len() {
+						resolved[block.Ref(i)] = block.IsResolved(i)
+					}
+					return nil
+				})
 			})
-		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -339,22 +390,28 @@ func TestPruningByDistance(t *testing.T) {
 	}
 }
 
-// TestProbing: the documents that may be similar to a sampled one are sampled for the audit, of unchanged and of new files. Those from
-// which the sample is drawn are not: they were before.
+// TestProbing: the documents that may be similar to a sampled one are sampled for the audit, of unchanged and of new
+// files. Those from which the sample is drawn are not: they were before.
 func TestProbing(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	runs := worktest.Runs(t)
 	common := hashes(random, 100)
 	inputs := documents.Inputs{
-		Files:  []corpus.File{{Name: "old", Size: 8 << 20}, {Name: "new", Size: 8 << 20}},
-		Splits: []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}}, Segments: [][]documents.Segment{{{Run: "segment"}}, nil},
+		Files:    []corpus.File{{Name: "old", Size: 8 << 20}, {Name: "new", Size: 8 << 20}},
+		Splits:   []corpus.Split{{{File: 0, End: 9}}, {{File: 1, End: 9}}},
+		Segments: [][]documents.Segment{{{Run: "segment"}}, nil},
 	}
 	digester := sketch.NewDigester(0)
 	shares, auditHashes := inputs.AuditShares(audit.UsualSample), inputs.NewAuditHashes()
 	want := map[docref.Ref]bool{}
 	var outcomes []work.Outcome
 	for split := range 2 {
-		o := work.Outcome{Stage: work.Fingerprint, Number: split, Shingles: 2000, Findings: worktest.Counted(findings.Counts{Documents: 40})}
+		o := work.Outcome{
+			Stage:    work.Fingerprint,
+			Number:   split,
+			Shingles: 2000,
+			Findings: worktest.Counted(findings.Counts{Documents: 40}),
+		}
 		o.Run = worktest.Write(t, runs, func(run *runfile.Writer) error {
 			builder, forAudit := sketchblock.NewBuilder(0, 0), documents.AuditDocuments{}
 			for i := range int64(40) {
@@ -374,7 +431,8 @@ func TestProbing(t *testing.T) {
 				builder.Add(d)
 			}
 			return errors.Join(
-				run.Section(records.Documents, split, builder.Documents()...), run.Section(records.Sets, split, builder.Sets()),
+				run.Section(records.Documents, split, builder.Documents()...),
+				run.Section(records.Sets, split, builder.Sets()),
 				run.Section(records.Heads, split, builder.Heads(.8, everyOther)), forAudit.Write(run, split),
 			)
 		})
@@ -382,10 +440,19 @@ func TestProbing(t *testing.T) {
 	}
 	outcomes[1].Kept = "kept"
 	cachedPairs, path := filepath.Join(t.TempDir(), "pairs"), filepath.Join(t.TempDir(), "inputs")
-	if err := errors.Join(state.WriteCachedPairs(cachedPairs, nil, nil), documents.WriteInputs(path, inputs)); err != nil {
+	if err := errors.Join(state.WriteCachedPairs(cachedPairs, nil, nil), documents.WriteInputs(path, inputs)); err !=
+		nil {
 		t.Fatal(err)
 	}
-	parameters := methods.Parameters{Inputs: work.Path(path), CachedPairs: work.Path(cachedPairs), Paired: work.Path(cachedPairs), DistinctIDs: true, Threshold: .8, Shards: 1, Verify: methods.VerifyExact}
+	parameters := methods.Parameters{
+		Inputs:      work.Path(path),
+		CachedPairs: work.Path(cachedPairs),
+		Paired:      work.Path(cachedPairs),
+		DistinctIDs: true,
+		Threshold:   .8,
+		Shards:      1,
+		Verify:      methods.VerifyExact,
+	}
 	pruning := Pruning{Method: methods.Exact, Parameters: parameters, AuditSample: audit.UsualSample}
 	if err := pruning.Setup(); err != nil {
 		t.Fatal(err)
@@ -401,7 +468,8 @@ func TestProbing(t *testing.T) {
 	}
 	for ref, isWanted := range want {
 		if got[ref] != isWanted {
-			t.Errorf("document %d of file %d is set aside with its set: %t, want %t", ref.Position(), ref.File(), got[ref], isWanted)
+			t.Errorf("document %d of file %d is set aside with its set: %t, want %t", ref.Position(), ref.File(),
+				got[ref], isWanted)
 		}
 	}
 }

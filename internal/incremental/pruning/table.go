@@ -9,8 +9,8 @@ import (
 	"mirrorbeam.dev/internal/records/sketchblock"
 )
 
-// Table holds a set of hashes, as one bit each: the bit that the leading bits of a hash count. So it says of a few other hashes that
-// it has them, too.
+// Table holds a set of hashes, as one bit each: the bit that the leading bits of a hash count. So it says of a few
+// other hashes that it has them, too.
 type Table struct {
 	// shift is the number of trailing bits of a hash that do not count.
 	shift int
@@ -49,13 +49,14 @@ func (t *Table) Has(hash uint64) bool {
 	return t.words[at>>6]>>(at&63)&1 != 0
 }
 
-// KnowsHeads reports whether heads have all bits of a hash that the table looks at. Where it has very many hashes, it looks at more.
+// KnowsHeads reports whether heads have all bits of a hash that the table looks at. Where it has very many hashes, it
+// looks at more.
 func (t *Table) KnowsHeads() bool {
 	return t.shift >= 8*sketchblock.HashSize-sketchblock.HeadBits
 }
 
-// Marks holds a set of hashes of 64 bits, as three bits of a word each. It takes twice the bits of a [Table], and says of a hundredth of
-// other hashes at most that it has them, too.
+// Marks holds a set of hashes of 64 bits, as three bits of a word each. It takes twice the bits of a [Table], and says
+// of a hundredth of other hashes at most that it has them, too.
 type Marks struct{ Table }
 
 // NewMarks returns no marks yet for n hashes.
@@ -86,14 +87,16 @@ func (m *Marks) hasAny(packed []byte) bool {
 	for ; len(packed) >= 8; packed = packed[8:] {
 		hash := binary.LittleEndian.Uint64(packed)
 		rest := hash << (-shift & 63)
-		if bits := uint64(1)<<(rest>>58) | 1<<(rest>>52&63) | 1<<(rest>>46&63); words[hash>>1>>((shift-1)&63)]&bits == bits {
+		if bits := uint64(1)<<(rest>>58) | 1<<(rest>>52&63) | 1<<(rest>>46&63); words[hash>>1>>((shift-1)&63)]&bits ==
+			bits {
 			return true
 		}
 	}
 	return false
 }
 
-// RulesOut reports whether more shingles of a document than it may lack are not in the table, given the head of its set.
+// RulesOut reports whether more shingles of a document than it may lack are not in the table, given the head of its
+// set.
 func (t *Table) RulesOut(head sketchblock.Head, mayLack int) bool {
 	return head.Lacks(t.words, t.shift-8*sketchblock.HashSize+sketchblock.HeadBits, mayLack)
 }

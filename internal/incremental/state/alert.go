@@ -13,7 +13,8 @@ import (
 type Alert struct {
 	// ID is the same in all runs. As text it is the lineage of the alert.
 	ID uint64
-	// Pages is the number of pages that speak for the alert. An alert of an earlier run, which has gone since, has none.
+	// Pages is the number of pages that speak for the alert. An alert of an earlier run, which has gone since, has
+	// none.
 	Pages int64
 	// Site is the site that is suspected. Of a campaign it is what its sites have in common, and Pages is their number.
 	Site string
@@ -40,8 +41,8 @@ type Sighting struct {
 	Seconds int64
 }
 
-// Original says how many distinct pages a run has found of a protected site, and how many of these are like no other page of it.
-// So the next run can tell whether the site is still the same.
+// Original says how many distinct pages a run has found of a protected site, and how many of these are like no other
+// page of it. So the next run can tell whether the site is still the same.
 type Original struct {
 	Site          string
 	Pages, Unlike int64
@@ -55,15 +56,17 @@ func (a Alert) compare(other Alert) int {
 }
 
 // FollowAlerts returns what has changed since the last run, and all alerts that any run has had. Known are those that
-// the last run returned, now those of this run, which is the sighting of those that are new. Of is the output that has them.
-// IsUnseen says of a known alert which this run does not have that the run could not have had it: such an alert stays as it was.
-// All lists are by site and id; FollowAlerts sorts now.
+// the last run returned, now those of this run, which is the sighting of those that are new. Of is the output that has
+// them. IsUnseen says of a known alert which this run does not have that the run could not have had it: such an alert
+// stays as it was. All lists are by site and id; FollowAlerts sorts now.
 //
-// A new alert that an earlier run has had, too, names itself as the previous one. An alert that a campaign stands for is no change,
-// unless an earlier run has told of it by itself: then it goes on to be told. So does an alert that joins a campaign which was told
-// of before, or nobody would hear of a new suspect behind an old flood; of one run that is the first [mostJoining]. An alert that
-// becomes urgent is new once more.
-func FollowAlerts(of string, known, now []Alert, isUnseen func(Alert) bool, run Sighting) (changes []output.Change, all []Alert) {
+// A new alert that an earlier run has had, too, names itself as the previous one. An alert that a campaign stands for
+// is no change, unless an earlier run has told of it by itself: then it goes on to be told. So does an alert that joins
+// a campaign which was told of before, or nobody would hear of a new suspect behind an old flood; of one run that is
+// the first [mostJoining]. An alert that becomes urgent is new once more.
+func FollowAlerts(of string, known, now []Alert, isUnseen func(Alert) bool,
+	run Sighting,
+) (changes []output.Change, all []Alert) {
 	slices.SortFunc(now, Alert.compare)
 	isLost := lost(known, now, isUnseen)
 	told, joined := map[uint64]bool{}, 0
@@ -98,7 +101,8 @@ func FollowAlerts(of string, known, now []Alert, isUnseen func(Alert) bool, run 
 		}
 		all = append(all, after)
 		becomesUrgent := after.Urgent && !before.Urgent && before.Pages > 0
-		if isNews := before.Pages != after.Pages || after.Unseen && !before.Unseen || becomesUrgent; after.Campaign != 0 || !isNews {
+		if isNews := before.Pages != after.Pages || after.Unseen && !before.Unseen ||
+			becomesUrgent; after.Campaign != 0 || !isNews {
 			continue
 		}
 		change := after.change(of, before.Pages)
@@ -116,8 +120,8 @@ func FollowAlerts(of string, known, now []Alert, isUnseen func(Alert) bool, run 
 // mostJoining is the number of alerts of a run that are told although a known campaign stands for them.
 const mostJoining = 100
 
-// lost returns what tells of a known alert that this run does not have whether the run could not have had it. Of a campaign it
-// could not if that is so of one of its sites.
+// lost returns what tells of a known alert that this run does not have whether the run could not have had it. Of a
+// campaign it could not if that is so of one of its sites.
 func lost(known, now []Alert, isUnseen func(Alert) bool) func(Alert) bool {
 	ids, campaigns := map[uint64]bool{}, map[uint64]bool{}
 	for _, a := range now {
@@ -139,7 +143,13 @@ func lost(known, now []Alert, isUnseen func(Alert) bool) func(Alert) bool {
 // change returns the change of an alert that had the given number of other pages in the last run.
 func (a Alert) change(of string, before int64) output.Change {
 	c := output.Change{
-		Of: of, Lineage: a.Lineage(), Name: a.Site, Size: a.Pages, Before: before, Added: max(a.Pages-before, 0), Removed: max(before-a.Pages, 0),
+		Of:      of,
+		Lineage: a.Lineage(),
+		Name:    a.Site,
+		Size:    a.Pages,
+		Before:  before,
+		Added:   max(a.Pages-before, 0),
+		Removed: max(before-a.Pages, 0),
 	}
 	switch {
 	case a.Unseen:

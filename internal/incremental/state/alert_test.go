@@ -34,13 +34,17 @@ func TestFollowAlerts(t *testing.T) {
 		{"gone before", "a0 b2", "b2", nil, "a0 b2"},
 		{"there again", "a0 b2", "a5 b2", []string{"new a 5 0 5 0 [a]"}, "a5 b2"},
 	} {
-		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now), func(Alert) bool { return false }, Sighting{})
+		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now), func(Alert) bool {
+			return false
+		}, Sighting{})
 		var got []string
 		for _, change := range changes {
 			for i, id := range change.Previous {
 				change.Previous[i] = strings.ReplaceAll(id, Alert{ID: uint64(change.Name[0])}.Lineage(), change.Name)
 			}
-			got = append(got, fmt.Sprintf("%s %s %d %d %d %d %s", change.Change, change.Name, change.Size, change.Before, change.Added, change.Removed, change.Previous))
+			got = append(got,
+				fmt.Sprintf("%s %s %d %d %d %d %s", change.Change, change.Name, change.Size, change.Before,
+					change.Added, change.Removed, change.Previous))
 		}
 		if !slices.Equal(got, c.want) || !reflect.DeepEqual(all, alertsOf(c.all)) {
 			t.Errorf("%s: %q and %v, want %q and %s", c.name, got, all, c.want, c.all)
@@ -48,8 +52,8 @@ func TestFollowAlerts(t *testing.T) {
 	}
 }
 
-// TestFollowCampaigns: what a campaign stands for is not told by itself, unless it has been before or is by itself again. What could
-// not be looked for is told once, and stays.
+// TestFollowCampaigns: what a campaign stands for is not told by itself, unless it has been before or is by itself
+// again. What could not be looked for is told once, and stays.
 func TestFollowCampaigns(t *testing.T) {
 	// Words such as "b3x?" are the site b with 3 pages, in campaign x, not seen; "b3!" is urgent.
 	alertsOf := func(words string) (alerts []Alert) {
@@ -86,7 +90,9 @@ func TestFollowCampaigns(t *testing.T) {
 		{"a campaign becomes urgent", "a1x x1", "a1x! x1!", "", "new x 1", "a1x! x1!"},
 		{"long gone, and not seen", "a0", "", "a", "", "a0"},
 	} {
-		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now), func(a Alert) bool { return strings.Contains(c.unseen, a.Site) }, Sighting{})
+		changes, all := FollowAlerts(output.Suspects, alertsOf(c.known), alertsOf(c.now), func(a Alert) bool {
+			return strings.Contains(c.unseen, a.Site)
+		}, Sighting{})
 		var got []string
 		for _, change := range changes {
 			got = append(got, fmt.Sprintf("%s %s %d", change.Change, change.Name, change.Size))
@@ -130,7 +136,17 @@ func TestAlertsOfManyRuns(t *testing.T) {
 
 func TestFileOfAlerts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "alerts")
-	want := append(alertsOf("a1 b0"), Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00", First: Sighting{1 << 40, -1}}, Alert{ID: 1, Campaign: 7}, Alert{ID: 2, Site: "c", Unseen: true}, Alert{ID: 3, Site: "d", Urgent: true, Campaign: 7, Copied: []Trace{{1}, {31: 2}}}, Alert{ID: 4, Copied: []Trace{{7}}})
+	want := append(alertsOf("a1 b0"),
+		Alert{ID: 1 << 63, Pages: 1 << 40, Site: "\xff\x00", First: Sighting{1 << 40, -1}}, Alert{
+			ID:       1,
+			Campaign: 7,
+		}, Alert{ID: 2, Site: "c", Unseen: true}, Alert{
+			ID:       3,
+			Site:     "d",
+			Urgent:   true,
+			Campaign: 7,
+			Copied:   []Trace{{1}, {31: 2}},
+		}, Alert{ID: 4, Copied: []Trace{{7}}})
 	if err := WriteAlerts(path, want); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +163,10 @@ func TestFileOfAlerts(t *testing.T) {
 func TestSightings(t *testing.T) {
 	var known []Alert
 	for i, now := range []string{"a1", "a1 b2", "b2", "a3 b2", "c1"} {
-		_, known = FollowAlerts(output.Suspects, known, alertsOf(now), func(Alert) bool { return false }, Sighting{Generation: int64(i) + 1, Seconds: int64(100 * i)})
+		_, known = FollowAlerts(output.Suspects, known, alertsOf(now), func(Alert) bool { return false }, Sighting{
+			Generation: int64(i) + 1,
+			Seconds:    int64(100 * i),
+		})
 	}
 	var got []string
 	for _, a := range known {

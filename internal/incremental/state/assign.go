@@ -26,14 +26,16 @@ type Difference struct {
 
 // Reading is what may change from run to run about how files are read.
 type Reading struct {
-	// RanksNames says that segments depend on the names of files, as the ids of files that are one document always do. Then a file that has
-	// another name is read again, if it is still there.
+	// RanksNames says that segments depend on the names of files, as the ids of files that are one document always do.
+	// Then a file that has another name is read again, if it is still there.
 	RanksNames bool
-	// Memory is how many bytes a document may take. A file with documents that an earlier run had no room for is read again if there is more.
+	// Memory is how many bytes a document may take. A file with documents that an earlier run had no room for is read
+	// again if there is more.
 	Memory int64
 }
 
-// isMade reports whether the segments of a file are as this run would make them. A file that no input names need not be there any more.
+// isMade reports whether the segments of a file are as this run would make them. A file that no input names need not be
+// there any more.
 func (r *Reading) isMade(entry *File, file *corpus.File) bool {
 	isNamed := entry.madeAs() == file.Name || !r.RanksNames && !file.Format.IsWhole()
 	if isNamed && (entry.Memory == 0 || r.Memory != 0 && r.Memory <= entry.Memory) {
@@ -46,9 +48,11 @@ func (r *Reading) isMade(entry *File, file *corpus.File) bool {
 	return err != nil || info.Size != file.Size || info.Generation != file.Generation
 }
 
-// Assign cuts files into splits of about target decoded bytes, in document order. A split is to be read, and Units has nil
-// for it, or all its stretches have segments.
-func (s *State) Assign(files []corpus.File, target int64, reading Reading) (splits []corpus.Split, segments [][]documents.Segment, d Difference) {
+// Assign cuts files into splits of about target decoded bytes, in document order. A split is to be read, and Units has
+// nil for it, or all its stretches have segments.
+func (s *State) Assign(files []corpus.File, target int64,
+	reading Reading,
+) (splits []corpus.Split, segments [][]documents.Segment, d Difference) {
 	known := make(map[string]int, len(s.Last.Files))
 	for i := range s.Last.Files {
 		known[only(&s.Last.Files[i].File).Path] = i
@@ -65,7 +69,8 @@ func (s *State) Assign(files []corpus.File, target int64, reading Reading) (spli
 			d.Renamed = d.Renamed || only(&entry.File).Name != only(&files[number]).Name
 		}
 		switch {
-		case found && (entry.Stable || only(&files[number]).Unlisted) && isSame(only(&entry.File), only(&files[number])) && reading.isMade(entry, only(&files[number])):
+		case found && (entry.Stable || only(&files[number]).Unlisted) &&
+			isSame(only(&entry.File), only(&files[number])) && reading.isMade(entry, only(&files[number])):
 			d.Unchanged++
 			c.recall(number, entry)
 		case found:
@@ -91,7 +96,8 @@ func only(file *corpus.File) *corpus.File {
 // isSame reports whether a file is the known one. The same generation and size mean the same content.
 func isSame(known, file *corpus.File) bool {
 	return known.Size == file.Size && known.Generation == file.Generation &&
-		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR && known.Charset == file.Charset && known.Reference == file.Reference &&
+		known.Compression == file.Compression && known.Format == file.Format && known.CR == file.CR &&
+		known.Charset == file.Charset && known.Reference == file.Reference &&
 		(known.Below == file.Below || !file.Format.IsWhole()) // it says the site of a page
 }
 
@@ -126,7 +132,12 @@ func (c *cutting) recall(number int, entry *File) {
 			c.flush(number)
 		}
 		c.recalled = append(c.recalled, corpus.Stretch{File: number, Start: stretch.Start, End: stretch.End})
-		c.of = append(c.of, documents.Segment{Run: c.state.Path(stretch.Run), Shard: stretch.Shard, Size: c.state.sizes[stretch.Run], IsRenamed: entry.madeAs() != only(&c.files[number]).Name})
+		c.of = append(c.of, documents.Segment{
+			Run:       c.state.Path(stretch.Run),
+			Shard:     stretch.Shard,
+			Size:      c.state.sizes[stretch.Run],
+			IsRenamed: entry.madeAs() != only(&c.files[number]).Name,
+		})
 		c.size += size
 	}
 }
@@ -147,9 +158,12 @@ func (c *cutting) flush(number int) {
 	c.unread = nil
 }
 
-// Files returns the files of a corpus with their segments. Made holds the runs of segments that were made, by split. Listed is
-// when the files were listed. Cramped has the names of files with documents that took more than memory, in this run or an earlier one.
-func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Time, cramped map[string]int64, memory int64) []File {
+// Files returns the files of a corpus with their segments. Made holds the runs of segments that were made, by split.
+// Listed is when the files were listed. Cramped has the names of files with documents that took more than memory, in
+// this run or an earlier one.
+func (s *State) Files(in *documents.Inputs, made map[int]string, listed time.Time, cramped map[string]int64,
+	memory int64,
+) []File {
 	last := make(map[string]*File, len(s.Last.Files))
 	for i := range s.Last.Files {
 		last[only(&s.Last.Files[i].File).Path] = &s.Last.Files[i]
@@ -215,9 +229,9 @@ func (s *State) Known() map[string]corpus.File {
 	return known
 }
 
-// isStable reports whether a change of the file after it was listed gives it another generation. The time of a file of the
-// local disk is only as fine as the clock of the file system. So a file that was written just before is read again by the
-// next run.
+// isStable reports whether a change of the file after it was listed gives it another generation. The time of a file of
+// the local disk is only as fine as the clock of the file system. So a file that was written just before is read again
+// by the next run.
 func isStable(file *corpus.File, listed time.Time) bool {
 	if storage.Scheme(file.Path) != "" {
 		return file.Generation != ""

@@ -12,8 +12,8 @@ import (
 
 // CachedPair is the score of two classes of equal documents that are similar.
 type CachedPair struct {
-	// A and B are the digests of the classes, the smaller one first. Both are the same if there are several documents of
-	// one class.
+	// A and B are the digests of the classes, the smaller one first. Both are the same if there are several documents
+	// of one class.
 	A, B digest.Digest
 	records.Score
 }
@@ -39,15 +39,16 @@ func (v CachedPair) Append(b []byte) []byte {
 
 func GetCachedPair(b []byte) CachedPair {
 	return CachedPair{digest.Get(b), digest.Get(b[digest.Size:]), records.Score{
-		Shared: binary.LittleEndian.Uint32(b[2*digest.Size:]), Total: binary.LittleEndian.Uint32(b[2*digest.Size+4:]),
+		Shared: binary.LittleEndian.Uint32(b[2*digest.Size:]),
+		Total:  binary.LittleEndian.Uint32(b[2*digest.Size+4:]),
 	}}
 }
 
 // cachedPairsMagic begins a table. The number in it is the number of the layout, and changes with it.
 const cachedPairsMagic = "mirrorbeam cached pairs 1\n"
 
-// WriteCachedPairs writes a table of packed cached pairs, in any order and perhaps repeated, to a file that survives a loss of power. It asks
-// stopped now and then, if it is not nil, and ends with its error.
+// WriteCachedPairs writes a table of packed cached pairs, in any order and perhaps repeated, to a file that survives a
+// loss of power. It asks stopped now and then, if it is not nil, and ends with its error.
 func WriteCachedPairs(path string, packed []byte, stopped func() error) error {
 	get := func(at uint32) CachedPair { return GetCachedPair(packed[CachedPairSize*int(at):]) }
 	type place struct{ lead, at uint32 } // the leading bits of the first digest, and the number among the packed ones

@@ -19,7 +19,8 @@ func TestTable(t *testing.T) {
 		var packed []byte
 		want := map[[2]digest.Digest]records.Score{}
 		for range n {
-			v := CachedPairOf(digest.Digest{random.Uint64N(50), random.Uint64()}, digest.Digest{random.Uint64(), 1}, records.NewScore(random.IntN(100), 100+random.IntN(9), random.IntN(2) == 0))
+			v := CachedPairOf(digest.Digest{random.Uint64N(50), random.Uint64()}, digest.Digest{random.Uint64(), 1},
+				records.NewScore(random.IntN(100), 100+random.IntN(9), random.IntN(2) == 0))
 			packed = v.Append(v.Append(packed))
 			want[[2]digest.Digest{v.A, v.B}] = v.Score
 		}

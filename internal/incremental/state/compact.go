@@ -14,8 +14,8 @@ const joinedBytes = 256 << 20
 // heldBytes is how many bytes of records a writer of segments holds. It writes whole sections, and holds none.
 const heldBytes = 1 << 20
 
-// Compact copies the segments of small run files into large ones, and leaves out segments of files that have gone or changed. The
-// result is the next generation; earlier ones go. Compact returns the bytes of the state before and after.
+// Compact copies the segments of small run files into large ones, and leaves out segments of files that have gone or
+// changed. The result is the next generation; earlier ones go. Compact returns the bytes of the state before and after.
 func (s *State) Compact(ctx context.Context) (before, after int64, err error) {
 	return s.compact(ctx, joinedBytes)
 }

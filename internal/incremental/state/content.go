@@ -22,9 +22,9 @@ type Content struct {
 	Program string
 	// Sketches identifies what decides the segments: settings, lists of words and sources, and the layout of a segment.
 	Sketches string
-	// StopWords is the list of stop words as the user wrote it. Ignored are the shingles of base texts, packed as in a sketch
-	// block and ascending, and Common those that very many documents have, of the run that counted them. Sketch and Unicode are the versions of hashes and of words,
-	// and MainText that of the main text of pages.
+	// StopWords is the list of stop words as the user wrote it. Ignored are the shingles of base texts, packed as in a
+	// sketch block and ascending, and Common those that very many documents have, of the run that counted them. Sketch
+	// and Unicode are the versions of hashes and of words, and MainText the version of the main text of pages.
 	StopWords string
 	Ignored   []byte
 	Common    []byte
@@ -36,20 +36,22 @@ type Content struct {
 	// Files are the files of the corpus, in document order. Order names the inputs that their numbers stand for.
 	Files []File
 	Order []string
-	// Documents is the number of documents of the corpus. Grouped is what it was when a run last grouped all of them by their
-	// keys. OversizedPairs is the number of pairs of oversized groups that it met; of SimHash distances, at least the number of pairs under one key.
+	// Documents is the number of documents of the corpus. Grouped is what it was when a run last grouped all of them by
+	// their keys. OversizedPairs is the number of pairs of oversized groups that it met; of SimHash distances, at least
+	// the number of pairs under one key.
 	Documents, Grouped, OversizedPairs int64
 	SimilarPairs                       int64
 	// IntegerNames says that the rows of that run call documents by whole numbers.
 	IntegerNames bool
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64
-	// Names of files, relative to the folder. Clusters are the clusters of that run, and Pairs its similar pairs, "" if the run
-	// has not compared all candidates. Mirrors and Suspects are of the last run that was about sites: its groups of mirrors, and the
-	// alerts of all such runs; "" if there was none. Notifications are the changes that nobody has acknowledged, "" for none.
+	// Names of files, relative to the folder. Clusters are the clusters of that run, and Pairs its similar pairs, "" if
+	// the run has not compared all candidates. Mirrors and Suspects are of the last run that was about sites: its
+	// groups of mirrors, and the alerts of all such runs; "" if there was none. Notifications are the changes that
+	// nobody has acknowledged, "" for none.
 	Clusters, Pairs, Mirrors, Suspects, Notifications string
-	// Kept is the run file, relative to the folder, with what else the next run is to know, see [State.Keep]; "" for nothing. It has the hashes of
-	// shared ids if KnowsIDs says so.
+	// Kept is the run file, relative to the folder, with what else the next run is to know, see [State.Keep]; "" for
+	// nothing. It has the hashes of shared ids if KnowsIDs says so.
 	Kept     string
 	KnowsIDs bool
 	// Originals are what that run has left of the protected sites, by name.
@@ -107,8 +109,8 @@ type brokenError struct{ error }
 
 func (e brokenError) Unwrap() error { return e.error }
 
-// Remedy returns an error that says what to do about a file of the state in a folder that is damaged or missing. It returns
-// nil if err is about something else.
+// Remedy returns an error that says what to do about a file of the state in a folder that is damaged or missing. It
+// returns nil if err is about something else.
 func Remedy(folder string, err error) error {
 	_, isBroken := errors.AsType[brokenError](err)
 	_, isDamaged := errors.AsType[*storage.DamagedError](err)
@@ -116,7 +118,9 @@ func Remedy(folder string, err error) error {
 	case isBroken:
 		return fmt.Errorf("the state %s: %w", folder, err)
 	case isDamaged && errors.Is(err, ErrVersion):
-		return fmt.Errorf("a file of the state %s comes from another version of this program: run the job with --rebuild (%w)", folder, err)
+		return fmt.Errorf(
+			"a file of the state %s comes from another version of this program: run the job with --rebuild (%w)",
+			folder, err)
 	case isDamaged, errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrNone):
 		return fmt.Errorf("a file of the state %s is damaged or missing: run its job with --rebuild (%w)", folder, err)
 	}

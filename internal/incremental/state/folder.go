@@ -97,7 +97,8 @@ func checkFolder(folder string, all listed) error {
 		}
 	}
 	if len(foreign) > 0 {
-		return fmt.Errorf("%s contains %s, which is not part of a state: name a folder that is empty or new", folder, slices.Min(foreign))
+		return fmt.Errorf("%s contains %s, which is not part of a state: name a folder that is empty or new", folder,
+			slices.Min(foreign))
 	}
 	return nil
 }

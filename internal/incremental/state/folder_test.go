@@ -25,8 +25,12 @@ func TestOtherUsers(t *testing.T) {
 		do   func(folder string) error
 		want string
 	}{
-		{"the folder is another user's", func(folder string) error { return errors.Join(os.Mkdir(folder, 0o755), give(folder)) }, "another user"},
-		{"everybody may write there", func(folder string) error { return errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, 0o777)) }, "all users may write"},
+		{"the folder is another user's", func(folder string) error {
+			return errors.Join(os.Mkdir(folder, 0o755), give(folder))
+		}, "another user"},
+		{"everybody may write there", func(folder string) error {
+			return errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, 0o777))
+		}, "all users may write"},
 		{"it is sticky", func(folder string) error {
 			return errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, fs.ModeSticky|0o777))
 		}, "all users may write"},
@@ -37,9 +41,15 @@ func TestOtherUsers(t *testing.T) {
 		{"it is another user's link", func(folder string) error {
 			return errors.Join(os.Mkdir(folder+"-of-mine", 0o755), os.Symlink(folder+"-of-mine", folder), give(folder))
 		}, "another user"},
-		{"the folder above is another user's", func(folder string) error { return give(filepath.Dir(folder)) }, "another user"},
-		{"everybody may write to the folder above", func(folder string) error { return os.Chmod(filepath.Dir(folder), 0o777) }, "all users may write"},
-		{"the folder above is sticky", func(folder string) error { return os.Chmod(filepath.Dir(folder), fs.ModeSticky|0o777) }, ""},
+		{"the folder above is another user's", func(folder string) error {
+			return give(filepath.Dir(folder))
+		}, "another user"},
+		{"everybody may write to the folder above", func(folder string) error {
+			return os.Chmod(filepath.Dir(folder), 0o777)
+		}, "all users may write"},
+		{"the folder above is sticky", func(folder string) error {
+			return os.Chmod(filepath.Dir(folder), fs.ModeSticky|0o777)
+		}, ""},
 		{"it is a link of the user", func(folder string) error {
 			return errors.Join(os.Mkdir(folder+"-of-mine", 0o755), os.Symlink(folder+"-of-mine", folder))
 		}, ""},
@@ -84,10 +94,12 @@ func TestOlderGeneration(t *testing.T) {
 			}
 			damage := func() {
 				t.Helper()
-				if err := storage.WriteFile(generationName(folder, s.Last.Number-1), []byte(magic+"damaged")); err != nil {
+				if err := storage.WriteFile(generationName(folder, s.Last.Number-1), []byte(magic+"damaged")); err !=
+					nil {
 					t.Fatal(err)
 				}
-				if _, err := Verify(t.Context(), folder); err == nil || !strings.Contains(err.Error(), "'runjob state prune' removes it") {
+				if _, err := Verify(t.Context(), folder); err == nil ||
+					!strings.Contains(err.Error(), "'runjob state prune' removes it") {
 					t.Errorf("Verify says %v", err)
 				}
 				if last, err := Read(folder); err != nil || last.Number != s.Last.Number {
@@ -133,7 +145,8 @@ func TestDamagedNewest(t *testing.T) {
 			if err := storage.WriteFile(newest, nil); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Open(folder, "a test"); err == nil || !strings.Contains(err.Error(), "remove this file, and the state is as generation 1 left it") {
+			if _, err := Open(folder, "a test"); err == nil ||
+				!strings.Contains(err.Error(), "remove this file, and the state is as generation 1 left it") {
 				t.Errorf("opened: %v", err)
 			}
 			if err := storage.Remove(newest); err != nil {
@@ -157,8 +170,14 @@ func TestAcknowledge(t *testing.T) {
 	for name, folder := range folders(t) {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, folder)
-			_, first := Notifications(nil).Tell([]output.Change{{Of: output.Suspects, Change: output.New, Lineage: "a"}}, 1, func(_, _ string) bool { return true })
-			_, both := first.Tell([]output.Change{{Of: output.Suspects, Change: output.New, Lineage: "b"}}, 2, func(_, _ string) bool { return true })
+			_, first := Notifications(nil).Tell(
+				[]output.Change{{Of: output.Suspects, Change: output.New, Lineage: "a"}}, 1, func(_, _ string) bool {
+					return true
+				})
+			_, both := first.Tell([]output.Change{{Of: output.Suspects, Change: output.New, Lineage: "b"}}, 2,
+				func(_, _ string) bool {
+					return true
+				})
 			for _, o := range []Notifications{first, both} {
 				file, err := s.WriteNotifications(o, NewNames())
 				if err := errors.Join(err, s.Commit(Content{Notifications: file})); err != nil {

@@ -14,9 +14,9 @@ import (
 // keptKinds are the kinds of the records that [State.Keep] copies.
 var keptKinds = []runfile.Kind{records.LastingKeys, records.KeptPairs, records.SharedIDs}
 
-// Keep copies what the next run is to know from the run files of tasks into a run file of the state: ids that several documents have and, of a job that
-// looks for passages, the pairs with their passages, and keys under which all documents meet again. Keep returns the name of the file, relative to the
-// folder.
+// Keep copies what the next run is to know from the run files of tasks into a run file of the state: ids that several
+// documents have and, of a job that looks for passages, the pairs with their passages, and keys under which all
+// documents meet again. Keep returns the name of the file, relative to the folder.
 func (s *State) Keep(ctx context.Context, runs []work.Path) (string, error) {
 	out, reader := runfile.NewWriter(s.Segments(), heldBytes), runfile.Reader{Stopped: ctx.Err}
 	out.Durable = true
@@ -40,7 +40,8 @@ func (s *State) Keep(ctx context.Context, runs []work.Path) (string, error) {
 			}
 		}
 	}
-	if err := out.Section(records.KeptPairs, 0); err != nil { // there may be no record, and a file without a section is none
+	// there may be no record, and a file without a section is none
+	if err := out.Section(records.KeptPairs, 0); err != nil {
 		return "", fmt.Errorf("write the checkpoint for the next run: %w", err)
 	}
 	path, err := out.Close()
@@ -63,7 +64,11 @@ func (s *State) Past(in *documents.Inputs) documents.Past {
 		}
 		past.Numbers[i] = documents.IsGone
 		for _, stretch := range file.Stretches {
-			past.Gone = append(past.Gone, documents.Segment{Run: s.Path(stretch.Run), Shard: stretch.Shard, Size: s.sizes[stretch.Run]})
+			past.Gone = append(past.Gone, documents.Segment{
+				Run:   s.Path(stretch.Run),
+				Shard: stretch.Shard,
+				Size:  s.sizes[stretch.Run],
+			})
 		}
 	}
 	return past

@@ -21,12 +21,12 @@ type Group struct {
 	Members []Member
 }
 
-// Follow gives the groups of a run their lineages, and returns what has changed since the last run. Of is the output whose
-// groups they are. Number is the number of the run, and larger than the number of any earlier one. Both lists are in the order of
-// their runs, and no document is in two groups of a list.
+// Follow gives the groups of a run their lineages, and returns what has changed since the last run. Of is the output
+// whose groups they are. Number is the number of the run, and larger than the number of any earlier one. Both lists are
+// in the order of their runs, and no document is in two groups of a list.
 //
-// The heir of a group of the last run is the group that has most of its documents, the first of several. A group continues
-// the groups whose heir it is. Its lineage is the lineage of the largest part, or a new one.
+// The heir of a group of the last run is the group that has most of its documents, the first of several. A group
+// continues the groups whose heir it is. Its lineage is the lineage of the largest part, or a new one.
 func Follow(of string, last, now []Group, number int) []output.Change {
 	f := newFollowing(last, now)
 	var changes []output.Change
@@ -43,7 +43,13 @@ func Follow(of string, last, now []Group, number int) []output.Change {
 		}
 		size := int64(len(last[i].Members))
 		changes = append(changes, output.Change{
-			Of: of, Change: output.Gone, Lineage: last[i].Lineage, Name: last[i].Name, Before: size, Removed: size, Previous: []string{last[i].Lineage},
+			Of:       of,
+			Change:   output.Gone,
+			Lineage:  last[i].Lineage,
+			Name:     last[i].Name,
+			Before:   size,
+			Removed:  size,
+			Previous: []string{last[i].Lineage},
 		})
 	}
 	return changes
@@ -51,8 +57,8 @@ func Follow(of string, last, now []Group, number int) []output.Change {
 
 type following struct {
 	last, now []Group
-	// parts are, for each group of the last run, what groups of this run have of it. origins are, for each group of this run,
-	// what it has of groups of the last run.
+	// parts are, for each group of the last run, what groups of this run have of it. origins are, for each group of
+	// this run, what it has of groups of the last run.
 	parts, origins [][]share
 }
 
@@ -75,7 +81,9 @@ func newFollowing(last, now []Group) *following {
 			olds, news = olds[1:], news[1:]
 		}
 	}
-	slices.SortFunc(common, func(a, b [2]uint32) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	slices.SortFunc(common, func(a, b [2]uint32) int {
+		return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1]))
+	})
 	for len(common) > 0 {
 		n := 1
 		for n < len(common) && common[n] == common[0] {
@@ -92,8 +100,8 @@ func newFollowing(last, now []Group) *following {
 // ahead is how many groups of the last run are looked at for one that has the same documents.
 const ahead = 16
 
-// keepUnchanged relates groups that have the same documents in both runs, which are most groups of most runs. Groups mostly keep
-// their order, so it looks for each at the next places only. No other group has any of their documents.
+// keepUnchanged relates groups that have the same documents in both runs, which are most groups of most runs. Groups
+// mostly keep their order, so it looks for each at the next places only. No other group has any of their documents.
 func (f *following) keepUnchanged() {
 	shares := make([]share, 0, 2*len(f.now)) // of all: one allocation
 	one := func(of, documents int) []share {
@@ -122,7 +130,8 @@ func (p place) compare(other place) int {
 	return cmp.Or(cmp.Compare(p.member[0], other.member[0]), cmp.Compare(p.member[1], other.member[1]))
 }
 
-// placesOf returns the documents of groups, in the order of their hashes. Groups that are related to others are left out.
+// placesOf returns the documents of groups, in the order of their hashes. Groups that are related to others are left
+// out.
 func placesOf(groups []Group, related [][]share) []place {
 	var all []place
 	for i := range groups {
@@ -152,7 +161,8 @@ func (f *following) unchanged(i int) (last int, is bool) {
 		return 0, false
 	}
 	origin := f.origins[i][0]
-	return origin.group, origin.documents == len(f.now[i].Members) && origin.documents == len(f.last[origin.group].Members)
+	return origin.group,
+		origin.documents == len(f.now[i].Members) && origin.documents == len(f.last[origin.group].Members)
 }
 
 // change gives a group of this run its lineage, and returns what has changed. Is says whether anything has.

@@ -14,7 +14,8 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// groupsOf makes groups of words such as "abc", whose letters are documents. The lineage of a group is its word in capitals.
+// groupsOf makes groups of words such as "abc", whose letters are documents. The lineage of a group is its word in
+// capitals.
 func groupsOf(words ...string) []Group {
 	var groups []Group
 	for _, word := range words {
@@ -42,7 +43,11 @@ func TestFollow(t *testing.T) {
 		{"gone", "ab cd", "cd", []string{"gone ab 0 2 0 2"}, "CD"},
 		{"merged, the larger part leads", "ab cde", "abcde", []string{"merged abcde 5 5 0 0"}, "CDE"},
 		{"merged, the first of equal parts leads", "ab cd", "abcd", []string{"merged abcd 4 4 0 0"}, "AB"},
-		{"split, the larger part leads", "abcde", "ab cde", []string{"split ab 2 0 2 0", "split cde 3 5 0 2"}, "* ABCDE"},
+		{
+			"split, the larger part leads", "abcde", "ab cde",
+			[]string{"split ab 2 0 2 0", "split cde 3 5 0 2"},
+			"* ABCDE",
+		},
 		{"a part goes over", "abcd ef", "abc def", []string{"split abc 3 4 0 1", "grown def 3 2 1 0"}, "ABCD EF"},
 		{"the first run", "", "ab", []string{"new ab 2 0 2 0"}, "*"},
 		{"the end", "ab", "", []string{"gone ab 0 2 0 2"}, ""},
@@ -51,7 +56,9 @@ func TestFollow(t *testing.T) {
 		changes := Follow(output.Clusters, groupsOf(strings.Fields(c.last)...), now, 7)
 		var got, lineages []string
 		for _, change := range changes {
-			got = append(got, fmt.Sprint(change.Change, " ", change.Name, " ", change.Size, change.Before, change.Added, change.Removed))
+			got = append(got,
+				fmt.Sprint(change.Change, " ", change.Name, " ", change.Size, change.Before, change.Added,
+					change.Removed))
 		}
 		for _, g := range now {
 			if len(g.Lineage) == 16 {
@@ -65,8 +72,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestFollowCounts: in a random history sizes and counts agree, lineages are unique, and a group that does not change keeps
-// its lineage without a row.
+// TestFollowCounts: in a random history sizes and counts agree, lineages are unique, and a group that does not change
+// keeps its lineage without a row.
 func TestFollowCounts(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var last []Group
@@ -156,8 +163,10 @@ func TestUnpackGroups(t *testing.T) {
 		t.Fatalf("%d groups, %v, want %d", len(got), err, len(want))
 	}
 	for i := range want {
-		if want[i].Name != got[i].Name || !slices.Equal(want[i].Members, got[i].Members) || cap(got[i].Members) > len(got[i].Members) {
-			t.Fatalf("group %d: %d members of %q, want %d of %q", i, len(got[i].Members), got[i].Name, len(want[i].Members), want[i].Name)
+		if want[i].Name != got[i].Name || !slices.Equal(want[i].Members, got[i].Members) ||
+			cap(got[i].Members) > len(got[i].Members) {
+			t.Fatalf("group %d: %d members of %q, want %d of %q", i, len(got[i].Members), got[i].Name,
+				len(want[i].Members), want[i].Name)
 		}
 	}
 }

@@ -8,9 +8,9 @@ import (
 
 // Notifications holds the changes that nobody has acknowledged. Each run tells of them again.
 //
-// It has one row for each kind of change of a group, with the newest figures: a group that comes and goes with every run takes
-// two rows. Of each output it has [mostOpen] rows at most. Further changes are told once, and counted from then on: a
-// row without a lineage stands for as many changes as its size says.
+// It has one row for each kind of change of a group, with the newest figures: a group that comes and goes with every
+// run takes two rows. Of each output it has [mostOpen] rows at most. Further changes are told once, and counted from
+// then on: a row without a lineage stands for as many changes as its size says.
 type Notifications []output.Change
 
 // mostOpen is the number of rows that a queue of notifications has of an output.
@@ -21,14 +21,18 @@ type changeKey struct{ of, change, lineage string }
 
 func keyOf(c *output.Change) changeKey { return changeKey{c.Of, c.Change, c.Lineage} }
 
-// Tell returns what the run of a generation tells: its own changes, which it dates, and those that it repeats. Next is the
-// notifications of that generation. Keeps says whether new changes of an output and of a kind are to be acknowledged; others are told
-// once.
-func (o Notifications) Tell(now []output.Change, generation int, keeps func(of, change string) bool) (told []output.Change, next Notifications) {
+// Tell returns what the run of a generation tells: its own changes, which it dates, and those that it repeats. Next is
+// the notifications of that generation. Keeps says whether new changes of an output and of a kind are to be
+// acknowledged; others are told once.
+func (o Notifications) Tell(now []output.Change, generation int,
+	keeps func(of, change string) bool,
+) (told []output.Change, next Notifications) {
 	return o.tell(now, int64(generation), mostOpen, keeps)
 }
 
-func (o Notifications) tell(now []output.Change, generation int64, most int, keeps func(of, change string) bool) (told []output.Change, next Notifications) {
+func (o Notifications) tell(now []output.Change, generation int64, most int,
+	keeps func(of, change string) bool,
+) (told []output.Change, next Notifications) {
 	places, rows := map[changeKey]int{}, map[string]int{}
 	open := func(c output.Change) {
 		places[keyOf(&c)] = len(next)
@@ -95,8 +99,8 @@ func (o Notifications) Counts() map[string]map[string]int64 {
 	return counts
 }
 
-// Acknowledge takes the changes up to a generation out of the queue of notifications, and returns what is left there. The result is the next
-// generation, unless none of these changes is in the queue of notifications.
+// Acknowledge takes the changes up to a generation out of the queue of notifications, and returns what is left there.
+// The result is the next generation, unless none of these changes is in the queue of notifications.
 func (s *State) Acknowledge(generation int) (left Notifications, err error) {
 	open, err := s.Last.Unacknowledged(s.Folder)
 	if err != nil {
@@ -113,7 +117,8 @@ func (s *State) Acknowledge(generation int) (left Notifications, err error) {
 	return left, s.Commit(next)
 }
 
-// WriteNotifications writes changes that nobody has acknowledged, and returns the name of their file, "" if there are none.
+// WriteNotifications writes changes that nobody has acknowledged, and returns the name of their file, "" if there are
+// none.
 func (s *State) WriteNotifications(o Notifications, names Names) (name string, err error) {
 	if len(o) == 0 {
 		return "", nil

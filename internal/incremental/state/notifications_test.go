@@ -15,12 +15,19 @@ import (
 func changesOf(words string) (changes []output.Change) {
 	for _, word := range strings.Fields(words) {
 		parts := strings.Split(word, ":")
-		changes = append(changes, output.Change{Of: parts[0], Change: parts[1], Lineage: parts[2], Name: parts[2], Size: 1})
+		changes = append(changes, output.Change{
+			Of:      parts[0],
+			Change:  parts[1],
+			Lineage: parts[2],
+			Name:    parts[2],
+			Size:    1,
+		})
 	}
 	return changes
 }
 
-// words returns changes as words, each with its generation and since when it is open. Rows without a lineage have their size.
+// words returns changes as words, each with its generation and since when it is open. Rows without a lineage have their
+// size.
 func words(changes []output.Change) string {
 	var all []string
 	for _, c := range changes {
@@ -47,7 +54,10 @@ func TestNotifications(t *testing.T) {
 	}{
 		{"suspects:new:a clusters:new:x", 0, "suspects:new:a@1-1 clusters:new:x@1-1", "suspects:new:a@1-1"},
 		{"", 0, "suspects:new:a@1-1", "suspects:new:a@1-1"},
-		{"suspects:gone:a suspects:new:b", 0, "suspects:gone:a@3-3 suspects:new:b@3-3 suspects:new:a@1-1", "suspects:new:a@1-1 suspects:gone:a@3-3 suspects:new:b@3-3"},
+		{
+			"suspects:gone:a suspects:new:b", 0, "suspects:gone:a@3-3 suspects:new:b@3-3 suspects:new:a@1-1",
+			"suspects:new:a@1-1 suspects:gone:a@3-3 suspects:new:b@3-3",
+		},
 		// It comes again: one row, of the newest such change, and open since the first.
 		{"suspects:new:a", 3, "suspects:new:a@1-4 suspects:gone:a@3-3 suspects:new:b@3-3", "suspects:new:a@4-4"},
 		{"mirrors:grown:m", 5, "mirrors:grown:m@5-5 suspects:new:a@4-4", ""},
@@ -67,22 +77,30 @@ func TestNotifications(t *testing.T) {
 
 // TestNotificationsAreBounded: what has no room is told once, and counted until it is acknowledged.
 func TestNotificationsAreBounded(t *testing.T) {
-	told, o := Notifications(nil).tell(changesOf("clusters:new:a clusters:new:b clusters:new:c clusters:gone:d suspects:new:s"), 1, 2, all)
-	if got, want := words(told), "clusters:new:a@1-1 clusters:new:b@1-1 clusters:new:c@1-1 clusters:gone:d@1-1 suspects:new:s@1-1"; got != want {
+	told, o := Notifications(nil).tell(
+		changesOf("clusters:new:a clusters:new:b clusters:new:c clusters:gone:d suspects:new:s"), 1, 2, all)
+	if got, want := words(told),
+		"clusters:new:a@1-1 clusters:new:b@1-1 clusters:new:c@1-1 clusters:gone:d@1-1 suspects:new:s@1-1"; got != want {
 		t.Errorf("told %s, want %s", got, want)
 	}
 	told, o = o.tell(changesOf("clusters:new:e clusters:new:a"), 2, 2, all)
-	if got, want := words(told), "clusters:new:e@2-2 clusters:new:a@1-2 clusters:new:b@1-1 clusters:new:(1)@1-1 clusters:gone:(1)@1-1 suspects:new:s@1-1"; got != want {
+	if got, want := words(told),
+		"clusters:new:e@2-2 clusters:new:a@1-2 clusters:new:b@1-1 clusters:new:(1)@1-1 clusters:gone:(1)@1-1 suspects:new:s@1-1"; got != want {
 		t.Errorf("told %s, want %s", got, want)
 	}
-	if got, want := words(o), "clusters:new:a@1-2 clusters:new:b@1-1 clusters:new:(2)@1-2 clusters:gone:(1)@1-1 suspects:new:s@1-1"; got != want {
+	if got, want := words(o),
+		"clusters:new:a@1-2 clusters:new:b@1-1 clusters:new:(2)@1-2 clusters:gone:(1)@1-1 suspects:new:s@1-1"; got !=
+		want {
 		t.Errorf("left %s, want %s", got, want)
 	}
-	if got, want := o.Counts(), map[string]map[string]int64{"clusters": {"new": 4, "gone": 1}, "suspects": {"new": 1}}; !reflect.DeepEqual(got, want) {
+	if got, want := o.Counts(),
+		map[string]map[string]int64{"clusters": {"new": 4, "gone": 1}, "suspects": {"new": 1}}; !reflect.DeepEqual(got,
+		want) {
 		t.Errorf("counts %v, want %v", got, want)
 	}
 	for i := range 100 {
-		_, o = o.tell(changesOf(fmt.Sprintf("mirrors:new:%d mirrors:gone:%[1]d clusters:new:%[1]d", i)), int64(i)+3, 2, all)
+		_, o = o.tell(changesOf(fmt.Sprintf("mirrors:new:%d mirrors:gone:%[1]d clusters:new:%[1]d", i)), int64(i)+3, 2,
+			all)
 	}
 	if len(o) > 2*3+6 {
 		t.Errorf("after 100 runs %d rows are open", len(o))
@@ -99,7 +117,9 @@ func TestFileOfNotifications(t *testing.T) {
 	if err := WriteNotifications(path, want); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ReadNotifications(path); err != nil || !slices.EqualFunc(got, want, func(a, b output.Change) bool { return reflect.DeepEqual(a, b) }) {
+	if got, err := ReadNotifications(path); err != nil || !slices.EqualFunc(got, want, func(a, b output.Change) bool {
+		return reflect.DeepEqual(a, b)
+	}) {
 		t.Errorf("read %v, %v", got, err)
 	}
 	noByteCanChange(t, path, func(b []byte) error { _, err := decodeNotifications(b); return err })

@@ -53,7 +53,8 @@ func FuzzOpen(f *testing.F) {
 	f.Add(Seal([]byte(sealMark + "body")))
 	f.Add([]byte(sealMark))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		if body, err := Unseal(content, sealMark); err == nil && !bytes.Equal(Seal(append([]byte(sealMark), body...)), content) {
+		if body, err := Unseal(content, sealMark); err == nil &&
+			!bytes.Equal(Seal(append([]byte(sealMark), body...)), content) {
 			t.Errorf("%q was not sealed", content)
 		}
 	})

@@ -11,16 +11,16 @@
 //	suspects-...           the alerts of all such runs
 //	notifications-...      changes that nobody has acknowledged, see [Notifications]
 //
-// A group, such as a cluster of documents or of mirrors, keeps its lineage, a short text, for as long as it can be followed
-// from run to run. So does an alert, which has an id. A similar pair is known by the digests of its documents, which stay
-// the same however files come and go.
+// A group, such as a cluster of documents or of mirrors, keeps its lineage, a short text, for as long as it can be
+// followed from run to run. So does an alert, which has an id. A similar pair is known by the digests of its documents,
+// which stay the same however files come and go.
 //
-// A file of a state never changes. A run writes new files next to the old ones, and in the end the next generation, under a
-// number that must be free. So the change from one generation to the next is one step, and a run that dies before it
-// leaves only files that no generation names. The next run removes them.
+// A file of a state never changes. A run writes new files next to the old ones, and in the end the next generation,
+// under a number that must be free. So the change from one generation to the next is one step, and a run that dies
+// before it leaves only files that no generation names. The next run removes them.
 //
-// The generation before the current one stays until the run after the next, for programs that still read it. Nothing depends
-// on it: if it is damaged, it goes at once.
+// The generation before the current one stays until the run after the next, for programs that still read it. Nothing
+// depends on it: if it is damaged, it goes at once.
 package state
 
 import (
@@ -129,7 +129,10 @@ type Names struct{ Clusters, Pairs, Mirrors, Suspects, Notifications string }
 // NewNames returns names that no other run has.
 func NewNames() Names {
 	random := rand.Text()
-	return Names{clustersPrefix + random, cachedPairsPrefix + random, mirrorsPrefix + random, suspectsPrefix + random, notificationsPrefix + random}
+	return Names{
+		clustersPrefix + random, cachedPairsPrefix + random, mirrorsPrefix + random, suspectsPrefix + random,
+		notificationsPrefix + random,
+	}
 }
 
 // relative returns the name, relative to the folder, of a file in it.
@@ -184,7 +187,10 @@ func (s *State) Commit(next Content) error {
 		return fmt.Errorf("the lease of the state is lost, so it stays as it was: %w", err)
 	}
 	next.Number = s.Last.Number + 1
-	err := storage.WriteFileWith(generationName(s.Folder, next.Number), next.encode(), storage.Options{IfAbsent: true, Durable: true})
+	err := storage.WriteFileWith(generationName(s.Folder, next.Number), next.encode(), storage.Options{
+		IfAbsent: true,
+		Durable:  true,
+	})
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("another run has written generation %d of the state: %w", next.Number, err)
 	}
@@ -198,8 +204,8 @@ func (s *State) Commit(next Content) error {
 type listed struct {
 	// generations ascend.
 	generations []generation
-	// others are segments and what [Names] names, and foreign all files that are not of a state, except leases. Their names are
-	// relative to the folder.
+	// others are segments and what [Names] names, and foreign all files that are not of a state, except leases. Their
+	// names are relative to the folder.
 	others, foreign []string
 	// sizes are the lengths of the others.
 	sizes map[string]int64
@@ -231,9 +237,10 @@ func list(folder string) (all listed, err error) {
 	return all, nil
 }
 
-// otherNames matches the names, relative to the folder, of all files but generations and leases. They end with random text, so that
-// results of a job, which begin alike, are not taken for them.
-var otherNames = regexp.MustCompile(`^(` + segmentsName + `/run-|` + clustersPrefix + `|` + cachedPairsPrefix + `|` + mirrorsPrefix + `|` + suspectsPrefix + `|` + notificationsPrefix + `|` + formerNames + `)[A-Z2-7]{26}$`)
+// otherNames matches the names, relative to the folder, of all files but generations and leases. They end with random
+// text, so that results of a job, which begin alike, are not taken for them.
+var otherNames = regexp.MustCompile(`^(` + segmentsName + `/run-|` + clustersPrefix + `|` + cachedPairsPrefix + `|` +
+	mirrorsPrefix + `|` + suspectsPrefix + `|` + notificationsPrefix + `|` + formerNames + `)[A-Z2-7]{26}$`)
 
 func generationName(folder string, number int) string {
 	return storage.Join(folder, fmt.Sprintf("%s%0*d", generationPrefix, generationDigits, number))

@@ -39,7 +39,10 @@ func runName(letter string) string { return "run-" + strings.Repeat(letter, 26) 
 
 // holding returns content that needs one segment.
 func holding(run string) Content {
-	return Content{Made: time.Unix(1, 0), Files: []File{{File: corpus.File{Path: "/in/a"}, Stretches: []Stretch{{End: 9, Run: "segments/" + run}}}}}
+	return Content{
+		Made:  time.Unix(1, 0),
+		Files: []File{{File: corpus.File{Path: "/in/a"}, Stretches: []Stretch{{End: 9, Run: "segments/" + run}}}},
+	}
 }
 
 // segment makes a file that stands for segments.
@@ -88,7 +91,8 @@ func TestGenerations(t *testing.T) {
 				t.Errorf("the newest generation is %+v", last)
 			}
 			left := files(t, folder)
-			if !slices.Contains(left, "segments/"+runName("C")) || slices.Contains(left, "segments/"+runName("A")) || strings.Contains(strings.Join(left, " "), runName("D")) {
+			if !slices.Contains(left, "segments/"+runName("C")) || slices.Contains(left, "segments/"+runName("A")) ||
+				strings.Contains(strings.Join(left, " "), runName("D")) {
 				t.Errorf("left: %v", left)
 			}
 			if _, _, err := s.Prune(); err != nil {
@@ -107,7 +111,8 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// TestSweepNames: of all files that a run hands on, the files of the newest generations stay, and others go. Verify misses each.
+// TestSweepNames: of all files that a run hands on, the files of the newest generations stay, and others go. Verify
+// misses each.
 func TestSweepNames(t *testing.T) {
 	for name, folder := range folders(t) {
 		t.Run(name, func(t *testing.T) {
@@ -115,14 +120,21 @@ func TestSweepNames(t *testing.T) {
 			write := func(n Names) {
 				t.Helper()
 				if err := errors.Join(WriteGroups(s.Path(n.Clusters), nil), WriteGroups(s.Path(n.Mirrors), nil),
-					WriteAlerts(s.Path(n.Suspects), nil), WriteNotifications(s.Path(n.Notifications), nil), WriteCachedPairs(s.Path(n.Pairs), nil, nil)); err != nil {
+					WriteAlerts(s.Path(n.Suspects), nil), WriteNotifications(s.Path(n.Notifications), nil),
+					WriteCachedPairs(s.Path(n.Pairs), nil, nil)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			kept, dead := NewNames(), NewNames()
 			write(kept)
 			write(dead)
-			if err := s.Commit(Content{Clusters: kept.Clusters, Pairs: kept.Pairs, Mirrors: kept.Mirrors, Suspects: kept.Suspects, Notifications: kept.Notifications}); err != nil {
+			if err := s.Commit(Content{
+				Clusters:      kept.Clusters,
+				Pairs:         kept.Pairs,
+				Mirrors:       kept.Mirrors,
+				Suspects:      kept.Suspects,
+				Notifications: kept.Notifications,
+			}); err != nil {
 				t.Fatal(err)
 			}
 			if _, _, err := s.Prune(); err != nil {
@@ -132,7 +144,9 @@ func TestSweepNames(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := []string{kept.Clusters, kept.Mirrors, kept.Notifications, kept.Pairs, kept.Suspects}
-			if got := slices.DeleteFunc(files(t, folder), func(name string) bool { return strings.HasPrefix(name, generationPrefix) }); !slices.Equal(got, want) {
+			if got := slices.DeleteFunc(files(t, folder), func(name string) bool {
+				return strings.HasPrefix(name, generationPrefix)
+			}); !slices.Equal(got, want) {
 				t.Errorf("left %v, want %v", got, want)
 			}
 			for _, name := range want {
@@ -151,7 +165,8 @@ func TestSweepNames(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeft: a run that fails before it writes leaves no folder behind that it has made, and no other is removed.
+// TestNothingIsLeft: a run that fails before it writes leaves no folder behind that it has made, and no other is
+// removed.
 func TestNothingIsLeft(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "state")
 	if err := open(t, folder).Close(); err != nil {
@@ -212,8 +227,8 @@ func TestCommitConflict(t *testing.T) {
 	}
 }
 
-// TestSweepTakesNumber: before a run in a bucket removes what a dead run has left, it takes the number that this run, if it
-// still lives, is about to write.
+// TestSweepTakesNumber: before a run in a bucket removes what a dead run has left, it takes the number that this run,
+// if it still lives, is about to write.
 func TestSweepTakesNumber(t *testing.T) {
 	_, folder := storagetest.NewMemory(t)
 	s := open(t, folder)
@@ -270,7 +285,8 @@ func TestForeignFolder(t *testing.T) {
 			if err := storage.WriteFile(precious, nil); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := Open(folder, "a test"); err == nil || !strings.Contains(err.Error(), "is not part of a state") {
+			if _, err := Open(folder, "a test"); err == nil ||
+				!strings.Contains(err.Error(), "is not part of a state") {
 				t.Errorf("opened: %v", err)
 			}
 			if _, err := storage.Stat(precious); err != nil {
@@ -291,7 +307,10 @@ func TestFormerLayout(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, former := range []string{"units/" + runName("A"), "verdicts-" + strings.TrimPrefix(runName("A"), "run-")} {
+		for _, former := range []string{
+			"units/" + runName("A"),
+			"verdicts-" + strings.TrimPrefix(runName("A"), "run-"),
+		} {
 			if err := storage.WriteFile(storage.Join(folder, former), nil); err != nil {
 				t.Fatal(err)
 			}
@@ -311,12 +330,20 @@ func generationAt(written time.Time) string { return strconv.FormatInt(written.U
 // TestAssign: all of a file is read, or none, and the stretches of files that are known keep their segments.
 func TestAssign(t *testing.T) {
 	file := func(name string, size int64) corpus.File {
-		return corpus.File{Path: "/in/" + name, Name: name, Size: size, Generation: generationAt(time.Unix(1e9, 0)), Format: corpus.JSONLines}
+		return corpus.File{
+			Path:       "/in/" + name,
+			Name:       name,
+			Size:       size,
+			Generation: generationAt(time.Unix(1e9, 0)),
+			Format:     corpus.JSONLines,
+		}
 	}
 	s := &State{Folder: "/state"}
 	first := []corpus.File{file("b", 50), file("c", 250), file("d", 20)}
 	splits, segments, d := s.Assign(first, 100, Reading{})
-	if d != (Difference{New: 3}) || slices.ContainsFunc(segments, func(u []documents.Segment) bool { return u != nil }) {
+	if d != (Difference{New: 3}) || slices.ContainsFunc(segments, func(u []documents.Segment) bool {
+		return u != nil
+	}) {
 		t.Fatalf("of a new state: %+v, %v", d, segments)
 	}
 	made := map[int]string{}
@@ -341,9 +368,12 @@ func TestAssign(t *testing.T) {
 			}
 			last = stretch
 			covered[stretch.File] += stretch.End - stretch.Start
-			if isKnown := segments[i] != nil; isKnown != (now[stretch.File].Name == "b" || now[stretch.File].Name == "d") {
+			if isKnown := segments[i] != nil; isKnown !=
+				(now[stretch.File].Name == "b" || now[stretch.File].Name == "d") {
 				t.Errorf("%s has segments: %v", now[stretch.File].Name, isKnown)
-			} else if isKnown && segments[i][k].Run != s.Path(s.Last.Files[map[string]int{"b": 0, "d": 2}[now[stretch.File].Name]].Stretches[0].Run) {
+			} else if isKnown &&
+				segments[i][k].Run !=
+					s.Path(s.Last.Files[map[string]int{"b": 0, "d": 2}[now[stretch.File].Name]].Stretches[0].Run) {
 				t.Errorf("%s has the segment %v", now[stretch.File].Name, segments[i][k])
 			}
 		}
@@ -365,12 +395,21 @@ func TestStable(t *testing.T) {
 		path   string
 		age    time.Duration
 		stable bool
-	}{{"/in/a", time.Hour, true}, {"/in/a", 3 * time.Second, true}, {"/in/a", time.Second, false}, {"/in/a", -time.Hour, false}, {"gs://b/a", 0, true}} {
+	}{
+		{"/in/a", time.Hour, true},
+		{"/in/a", 3 * time.Second, true},
+		{"/in/a", time.Second, false},
+		{"/in/a", -time.Hour, false},
+		{"gs://b/a", 0, true},
+	} {
 		file := corpus.File{Path: c.path, Generation: generationAt(now.Add(-c.age))}
 		if got := isStable(&file, now); got != c.stable {
 			t.Errorf("%s, %v old: stable %v", c.path, c.age, got)
 		}
-		s := State{Last: Content{Files: []File{{File: corpus.File{Format: corpus.Text, Members: []corpus.File{file}}, Stable: c.stable}}}}
+		s := State{Last: Content{Files: []File{{
+			File:   corpus.File{Format: corpus.Text, Members: []corpus.File{file}},
+			Stable: c.stable,
+		}}}}
 		if _, known := s.Known()[c.path]; known != c.stable {
 			t.Errorf("%s, %v old: known %v", c.path, c.age, known)
 		}

@@ -11,8 +11,8 @@ import (
 // keptGenerations is the number of the newest generations whose files stay.
 const keptGenerations = 2
 
-// sweep removes all listed files that the newest generations, as many as kept says, do not need. An older one that is damaged goes,
-// too.
+// sweep removes all listed files that the newest generations, as many as kept says, do not need. An older one that is
+// damaged goes, too.
 //
 // A run in a bucket that has lost its lease, and does not know it yet, may still be about to write a generation that
 // names what is swept. So sweep first takes that number, with a generation of the same content.

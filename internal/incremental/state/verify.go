@@ -12,8 +12,8 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// Verify reads all that the newest generation of the state in a folder needs, and older generations, and checks them. It
-// returns the number of bytes. It needs no lease.
+// Verify reads all that the newest generation of the state in a folder needs, and older generations, and checks them.
+// It returns the number of bytes. It needs no lease.
 func Verify(ctx context.Context, folder string) (bytes int64, err error) {
 	content, err := Read(folder)
 	if err != nil {
@@ -44,7 +44,11 @@ func Verify(ctx context.Context, folder string) (bytes int64, err error) {
 		}
 		for shard := range segments[name] {
 			if !counted[shard] {
-				return 0, &storage.DamagedError{Op: "verify", Path: storage.Join(folder, name), Err: fmt.Errorf("it lacks segment %d", shard)}
+				return 0, &storage.DamagedError{
+					Op:   "verify",
+					Path: storage.Join(folder, name),
+					Err:  fmt.Errorf("it lacks segment %d", shard),
+				}
 			}
 		}
 	}
@@ -63,7 +67,9 @@ func VerifyOlder(folder string) error {
 	for _, g := range all.generations[:max(len(all.generations)-1, 0)] {
 		_, err := g.read(folder)
 		if _, isBroken := errors.AsType[brokenError](err); isBroken {
-			return fmt.Errorf("%w: it is not the newest generation, which is whole, so no run needs it: 'runjob state prune' removes it", err)
+			return fmt.Errorf(
+				"%w: it is not the newest generation, which is whole, so no run needs it: "+
+					"'runjob state prune' removes it", err)
 		}
 	}
 	return nil

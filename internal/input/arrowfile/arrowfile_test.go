@@ -95,8 +95,8 @@ func wanted(t testing.TB) (rows []row, columns []string) {
 	return rows, slices.Sorted(maps.Keys(rows[0]))
 }
 
-// TestRead: files and streams that pyarrow has written, with and without compression, are read as it reads them, whole or in pieces, from the
-// disk and as from a network.
+// TestRead: files and streams that pyarrow has written, with and without compression, are read as it reads them, whole
+// or in pieces, from the disk and as from a network.
 func TestRead(t *testing.T) {
 	want, columns := wanted(t)
 	for _, name := range []string{"stream.arrow", "lz4.arrow", "zstd.arrow", "default.feather"} {
@@ -118,7 +118,8 @@ func TestRead(t *testing.T) {
 		t.Errorf("an empty stream: %v, %v", got, err)
 	}
 	got, err := read(t, "testdata/delta.arrow", []string{"text"}, 0, 1)
-	if text := fmt.Sprint(got); err != nil || text != "[map[text:[a]] map[text:[b]] map[text:[a]] map[text:[a]] map[text:[c]] map[text:[d]]]" {
+	if text := fmt.Sprint(got); err != nil ||
+		text != "[map[text:[a]] map[text:[b]] map[text:[a]] map[text:[a]] map[text:[c]] map[text:[d]]]" {
 		t.Errorf("a dictionary that grows: %s, %v", text, err)
 	}
 	got, err = read(t, "testdata/zone.arrow", []string{"time"}, 0, 1)
@@ -126,7 +127,9 @@ func TestRead(t *testing.T) {
 		t.Errorf("a time with a zone: %s, %v", text, err)
 	}
 	got, err = read(t, "testdata/stream.arrow", []string{"nothing"}, 0, 1)
-	if len(got) != len(want) || err != nil || slices.ContainsFunc(got, func(r row) bool { return len(r["nothing"]) > 0 }) {
+	if len(got) != len(want) || err != nil || slices.ContainsFunc(got, func(r row) bool {
+		return len(r["nothing"]) > 0
+	}) {
 		t.Errorf("a column without values: %v, %v", got, err)
 	}
 }
@@ -137,7 +140,8 @@ func TestColumns(t *testing.T) {
 		"body": `no field "body"; there are "id"`, "meta": `"meta.url"`, "meta.deep.x": `no field "meta.deep.x"`,
 		"items": `there are "items.`,
 	} {
-		if _, err := read(t, "testdata/stream.arrow", []string{path}, 0, 1); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := read(t, "testdata/stream.arrow", []string{path}, 0, 1); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -193,20 +197,31 @@ func TestDictionaryMemory(t *testing.T) {
 	}
 }
 
-// TestLongList: a list that a dictionary makes of few bytes is not put together if it is longer than it may be. Others of the batch are read.
+// TestLongList: a list that a dictionary makes of few bytes is not put together if it is longer than it may be. Others
+// of the batch are read.
 func TestLongList(t *testing.T) {
 	const length = 1000
-	builder := array.NewListBuilder(memory.DefaultAllocator, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String})
+	builder := array.NewListBuilder(memory.DefaultAllocator, &arrow.DictionaryType{
+		IndexType: arrow.PrimitiveTypes.Int8,
+		ValueType: arrow.BinaryTypes.String,
+	})
 	for _, n := range []int{39, 1} {
 		builder.Append(true)
 		for range n {
-			if err := builder.ValueBuilder().(*array.BinaryDictionaryBuilder).AppendString(strings.Repeat("a", length)); err != nil {
+			if err := builder.ValueBuilder().(*array.BinaryDictionaryBuilder).AppendString(strings.Repeat("a",
+				length)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	column := leaf{Field: parquetfile.Field{Repeated: true}}
-	v := &Values{columns: Columns{column}, arrays: []arrow.Array{builder.NewArray()}, first: 7, rows: 2, mostList: 10 * length}
+	v := &Values{
+		columns:  Columns{column},
+		arrays:   []arrow.Array{builder.NewArray()},
+		first:    7,
+		rows:     2,
+		mostList: 10 * length,
+	}
 	b, row, err := v.Append(nil, 0, 1)
 	if long, is := errors.AsType[*parquetfile.RowError](err); !is || long.Row != 7 || row != 0 || len(b) > 0 {
 		t.Errorf("%d bytes, row %d, %v", len(b), row, err)
@@ -216,7 +231,8 @@ func TestLongList(t *testing.T) {
 	}
 }
 
-// TestCut: of a file that is cut short the rows before the cut are read, and what comes behind is an error, unless it is cut between two batches.
+// TestCut: of a file that is cut short the rows before the cut are read, and what comes behind is an error, unless it
+// is cut between two batches.
 func TestCut(t *testing.T) {
 	want, columns := wanted(t)
 	content, err := os.ReadFile("testdata/stream.arrow")
@@ -229,13 +245,15 @@ func TestCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := read(t, name, columns, 0, 1<<20)
-		if len(got) > len(want) || len(got) == len(want) && length < len(content)-8 || !slices.Contains([]int{0, 30, 50, 80, 100}, len(got)) {
+		if len(got) > len(want) || len(got) == len(want) && length < len(content)-8 ||
+			!slices.Contains([]int{0, 30, 50, 80, 100}, len(got)) {
 			t.Errorf("of %d bytes are read %d rows, %v", length, len(got), err)
 		}
 	}
 }
 
-// TestCutFile: a file has a mark of its end, and a footer. So it says that it is cut short wherever that is, and what to do.
+// TestCutFile: a file has a mark of its end, and a footer. So it says that it is cut short wherever that is, and what
+// to do.
 func TestCutFile(t *testing.T) {
 	const name = "testdata/default.feather"
 	content, err := os.ReadFile(name)
@@ -252,7 +270,8 @@ func TestCutFile(t *testing.T) {
 		if err := os.WriteFile(path, content[:length], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := read(t, path, []string{"text"}, 0, 1<<20); !IsDamage(err) || !strings.Contains(err.Error(), "cut short: copy or download it again") {
+		if _, err := read(t, path, []string{"text"}, 0, 1<<20); !IsDamage(err) ||
+			!strings.Contains(err.Error(), "cut short: copy or download it again") {
 			t.Errorf("of %d bytes %d: %v", len(content), length, err)
 		}
 	}
@@ -270,7 +289,8 @@ func TestSecond(t *testing.T) {
 		if err := os.WriteFile(path, slices.Concat(content, content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := read(t, path, columns, 0, 1<<20); !IsDamage(err) || len(got) != len(want) && name == "stream.arrow" || !strings.Contains(err.Error(), "to a file") {
+		if got, err := read(t, path, columns, 0, 1<<20); !IsDamage(err) ||
+			len(got) != len(want) && name == "stream.arrow" || !strings.Contains(err.Error(), "to a file") {
 			t.Errorf("%s: %d rows, %v", name, len(got), err)
 		}
 	}
@@ -288,7 +308,9 @@ func TestFooter(t *testing.T) {
 	if err := os.WriteFile(name, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := read(t, name, columns, 0, 1<<20); err != nil || !slices.EqualFunc(got, want, func(a, b row) bool { return slices.Equal(a["text"], b["text"]) }) {
+	if got, err := read(t, name, columns, 0, 1<<20); err != nil || !slices.EqualFunc(got, want, func(a, b row) bool {
+		return slices.Equal(a["text"], b["text"])
+	}) {
 		t.Errorf("%d rows, want %d: %v", len(got), len(want), err)
 	}
 }

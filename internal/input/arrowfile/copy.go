@@ -30,9 +30,10 @@ type copier struct {
 	copied int64
 }
 
-// Copy writes rows of the file that the reader has just opened, in their order and with all columns, and returns how many they are. The copy is
-// a file or a stream as the original is, with its schema and its compression. A damaged batch without a row to keep is left
-// out, and so is what follows damage between batches: the caller finds the rows to keep that are not there. Other errors are about the whole copy.
+// Copy writes rows of the file that the reader has just opened, in their order and with all columns, and returns how
+// many they are. The copy is a file or a stream as the original is, with its schema and its compression. A damaged
+// batch without a row to keep is left out, and so is what follows damage between batches: the caller finds the rows to
+// keep that are not there. Other errors are about the whole copy.
 func (r *Reader) Copy(w io.Writer, rows corpus.RowCopy) (copied int64, err error) {
 	defer recovered(&err)
 	c := &copier{reader: r, rows: rows}
@@ -114,7 +115,8 @@ func (c *copier) copyBatch(w io.Writer) error {
 // span is a range of rows of a batch, without its end.
 type span struct{ begin, end int64 }
 
-// write writes rows of a batch as one of the copy, or as several if the library cannot join them. Damaged rows are lost.
+// write writes rows of a batch as one of the copy, or as several if the library cannot join them. Damaged rows are
+// lost.
 func (c *copier) write(batch arrow.RecordBatch, rows []int64) error {
 	var spans []span
 	for i, row := range rows {
@@ -149,8 +151,8 @@ func (c *copier) write(batch arrow.RecordBatch, rows []int64) error {
 	return c.out.Write(array.NewRecordBatch(c.schema, columns, int64(len(rows))))
 }
 
-// joined returns spans of an array as one. The library cannot write a part of an array of all types, and cannot join arrays of all types: a part
-// that is in one span is joined with nothing, or left as it is.
+// joined returns spans of an array as one. The library cannot write a part of an array of all types, and cannot join
+// arrays of all types: a part that is in one span is joined with nothing, or left as it is.
 func joined(a arrow.Array, spans []span) (arrow.Array, error) {
 	parts, err := sliced(a, spans)
 	if err != nil {
@@ -261,7 +263,8 @@ func (r *Reader) Annotatable() error {
 	for _, field := range r.inner.Schema().Fields() {
 		if slices.Contains(corpus.AnnotationFields, field.Name) {
 			return &parquetfile.FileError{
-				Reason: fmt.Sprintf("the file has a column %s already, which annotating would add; rename it", field.Name),
+				Reason: fmt.Sprintf("the file has a column %s already, which annotating would add; rename it",
+					field.Name),
 			}
 		}
 	}
@@ -280,8 +283,9 @@ func (r *Reader) cuttable(path string) (int, error) {
 	}
 	leaf := r.leaves[number]
 	if leaf.Repeated || len(leaf.steps) > 0 || !isText(r.inner.Schema().Field(leaf.top).Type) {
-		return 0, &parquetfile.FileError{Reason: fmt.Sprintf("its column %s does not have one string in each row, in a column of its own and "+
-			"without a dictionary, so nothing can be cut out of it: write it as strings first", path)}
+		return 0, &parquetfile.FileError{Reason: fmt.Sprintf(
+			"its column %s does not have one string in each row, in a column of its own and "+
+				"without a dictionary, so nothing can be cut out of it: write it as strings first", path)}
 	}
 	return leaf.top, nil
 }

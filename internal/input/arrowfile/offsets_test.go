@@ -37,8 +37,8 @@ func TestLostRow(t *testing.T) {
 	}
 }
 
-// TestOffsets: offsets that leave their values, or descend, are not sound, also in an array within another one. An array
-// without elements need not have any.
+// TestOffsets: offsets that leave their values, or descend, are not sound, also in an array within another one. An
+// array without elements need not have any.
 func TestOffsets(t *testing.T) {
 	texts := func(length int, offsets []int32, values string) arrow.ArrayData {
 		return array.NewData(arrow.BinaryTypes.String, length, []*memory.Buffer{
@@ -57,16 +57,17 @@ func TestOffsets(t *testing.T) {
 		data arrow.ArrayData
 		want bool
 	}{
-		"texts":                        {texts(2, []int32{0, 1, 3}, "abc"), true},
-		"texts that begin later":       {texts(2, []int32{1, 1, 3}, "abc"), true},
-		"a descending offset":          {texts(3, []int32{0, 2, 1, 3}, "abc"), false},
-		"a negative offset":            {texts(1, []int32{-1, 1}, "abc"), false},
-		"no elements and no offsets":   {texts(0, nil, ""), true},
-		"empty lists of no texts":      {lists([]int32{0, 0}, texts(0, nil, "")), true},
-		"lists of texts":               {lists([]int32{0, 1, 2}, texts(2, []int32{0, 1, 3}, "abc")), true},
-		"lists beyond their texts":     {lists([]int32{0, 1, 3}, texts(2, []int32{0, 1, 3}, "abc")), false},
-		"lists of texts that descend":  {lists([]int32{0, 3}, texts(3, []int32{0, 2, 1, 3}, "abc")), false},
-		"lists of lists of such texts": {lists([]int32{0, 1}, lists([]int32{0, 3}, texts(3, []int32{0, 2, 1, 3}, "abc"))), false},
+		"texts":                       {texts(2, []int32{0, 1, 3}, "abc"), true},
+		"texts that begin later":      {texts(2, []int32{1, 1, 3}, "abc"), true},
+		"a descending offset":         {texts(3, []int32{0, 2, 1, 3}, "abc"), false},
+		"a negative offset":           {texts(1, []int32{-1, 1}, "abc"), false},
+		"no elements and no offsets":  {texts(0, nil, ""), true},
+		"empty lists of no texts":     {lists([]int32{0, 0}, texts(0, nil, "")), true},
+		"lists of texts":              {lists([]int32{0, 1, 2}, texts(2, []int32{0, 1, 3}, "abc")), true},
+		"lists beyond their texts":    {lists([]int32{0, 1, 3}, texts(2, []int32{0, 1, 3}, "abc")), false},
+		"lists of texts that descend": {lists([]int32{0, 3}, texts(3, []int32{0, 2, 1, 3}, "abc")), false},
+		"lists of lists of such texts": {lists([]int32{0, 1},
+			lists([]int32{0, 3}, texts(3, []int32{0, 2, 1, 3}, "abc"))), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := hasSoundOffsets(array.MakeFromData(test.data)); got != test.want {

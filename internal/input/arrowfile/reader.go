@@ -77,7 +77,8 @@ func (d damage) Unwrap() error { return d.error }
 // IsDamage reports whether an error is about the content of a file, and not about reading it.
 func IsDamage(err error) bool {
 	_, is := errors.AsType[damage](err)
-	return is || errors.Is(err, arrowmeta.ErrMetadata) || errors.Is(err, errCut) || errors.Is(err, errBehind) || errors.Is(err, io.ErrUnexpectedEOF)
+	return is || errors.Is(err, arrowmeta.ErrMetadata) || errors.Is(err, errCut) || errors.Is(err, errBehind) ||
+		errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 type BatchError struct {
@@ -215,7 +216,9 @@ func (r *Reader) readFooter() ([]byte, error) {
 		last = max(last, blocks[i].Offset+blocks[i].Metadata+blocks[i].Body)
 	}
 	if gap := r.size - int64(ending) - length - last; err == nil && len(blocks) > 0 && gap > mostGap {
-		return nil, fmt.Errorf("%w: its footer knows nothing of %d bytes, so it may be several files in one: write each to a file of its own", arrowmeta.ErrMetadata, gap)
+		return nil, fmt.Errorf(
+			"%w: its footer knows nothing of %d bytes, so it may be several files in one: "+
+				"write each to a file of its own", arrowmeta.ErrMetadata, gap)
 	}
 	return schema, err
 }
@@ -334,7 +337,8 @@ func (r *Reader) read() (m arrowmeta.Message, metadata []byte, err error) {
 	length := int64(binary.LittleEndian.Uint32(prefix[:]))
 	switch {
 	case length == 0 && !r.isFile && r.at < r.size:
-		return m, nil, fmt.Errorf("%w, and %d bytes behind it are not read: write each stream to a file", errBehind, r.size-r.at)
+		return m, nil, fmt.Errorf("%w, and %d bytes behind it are not read: write each stream to a file", errBehind,
+			r.size-r.at)
 	case length == 0:
 		return m, nil, io.EOF
 	case length > framed:

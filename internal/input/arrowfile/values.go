@@ -22,7 +22,8 @@ type leaf struct {
 	isRead bool // its values are read
 }
 
-// leavesOf lists the columns of a schema. The elements of a list have its path, and the elements of a map its path and key or value.
+// leavesOf lists the columns of a schema. The elements of a list have its path, and the elements of a map its path and
+// key or value.
 func leavesOf(schema *arrow.Schema) (leaves []leaf) {
 	for i, field := range schema.Fields() {
 		leaves = appendLeaves(leaves, field, leaf{Field: parquetfile.Field{Path: field.Name}, top: i})
@@ -70,13 +71,15 @@ func typeName(t arrow.DataType) (name string, isRead bool) {
 		return "string", true
 	case arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
 		return "binary", true
-	case arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO, arrow.SPARSE_UNION, arrow.DENSE_UNION:
+	case arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO, arrow.SPARSE_UNION,
+		arrow.DENSE_UNION:
 		return t.Name(), false
 	}
 	return t.Name(), true
 }
 
-// Field returns the column that a path leads to, such as content.body. A *[parquetfile.FieldError] says that there is none.
+// Field returns the column that a path leads to, such as content.body. A *[parquetfile.FieldError] says that there is
+// none.
 func (r *Reader) Field(path string) (parquetfile.Field, error) {
 	number, err := r.find(path)
 	if err != nil {
@@ -92,7 +95,8 @@ func (r *Reader) find(path string) (int, error) {
 	}
 	number, err := parquetfile.Find(fields, path)
 	if err == nil && !r.leaves[number].isRead {
-		err = &parquetfile.FileError{Reason: fmt.Sprintf("field %.64q has values of a type that is not read: make texts or numbers of them", path)}
+		err = &parquetfile.FileError{Reason: fmt.Sprintf(
+			"field %.64q has values of a type that is not read: make texts or numbers of them", path)}
 	}
 	return number, err
 }
@@ -137,9 +141,9 @@ func (r *Reader) Values(columns Columns) (*Values, error) {
 
 func (v *Values) Rows() int64 { return v.rows }
 
-// Append appends rows from one of that number in the batch on to a buffer, until it has appended that number of bytes or all. Package parquetfile takes
-// them apart. It returns the number of the row that comes next. A *[parquetfile.RowError] says that this row is too long, and that the one after it
-// can be read.
+// Append appends rows from one of that number in the batch on to a buffer, until it has appended that number of bytes
+// or all. Package parquetfile takes them apart. It returns the number of the row that comes next. A
+// *[parquetfile.RowError] says that this row is too long, and that the one after it can be read.
 func (v *Values) Append(buffer []byte, row int64, atLeast int) (_ []byte, next int64, err error) {
 	whole := buffer
 	defer func() {
@@ -257,9 +261,11 @@ func appendText(b []byte, a arrow.Array, row int) []byte {
 	case *array.Decimal64:
 		return decimal(b, a.DataType(), int64(a.Value(row)))
 	case *array.Decimal128:
-		return parquetfile.AppendDecimal(b, a.Value(row).BigInt().Append(nil, 10), int(a.DataType().(arrow.DecimalType).GetScale()))
+		return parquetfile.AppendDecimal(b, a.Value(row).BigInt().Append(nil, 10),
+			int(a.DataType().(arrow.DecimalType).GetScale()))
 	case *array.Decimal256:
-		return parquetfile.AppendDecimal(b, a.Value(row).BigInt().Append(nil, 10), int(a.DataType().(arrow.DecimalType).GetScale()))
+		return parquetfile.AppendDecimal(b, a.Value(row).BigInt().Append(nil, 10),
+			int(a.DataType().(arrow.DecimalType).GetScale()))
 	case *array.Date32:
 		return parquetfile.AppendDate(b, int64(a.Value(row)))
 	case *array.Date64:

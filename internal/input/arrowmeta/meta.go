@@ -1,5 +1,5 @@
-// Package arrowmeta checks the metadata of Apache Arrow before a library reads it, and adds fields to schemas. Metadata may be made to do harm:
-// a field may hold itself, and a list may claim to be longer than the file.
+// Package arrowmeta checks the metadata of Apache Arrow before a library reads it, and adds fields to schemas. Metadata
+// may be made to do harm: a field may hold itself, and a list may claim to be longer than the file.
 package arrowmeta
 
 import (
@@ -85,7 +85,8 @@ func (m *Message) checkBatch(batch table) {
 
 func checkSchema(schema table) error {
 	if schema.int16(0) != 0 {
-		return errors.New("its numbers have their highest byte first, which is not read: write it with little-endian numbers")
+		return errors.New(
+			"its numbers have their highest byte first, which is not read: write it with little-endian numbers")
 	}
 	schema.vector(2, 4)
 	schema.vector(3, 8)
@@ -200,13 +201,14 @@ func WithFields(schema *arrow.Schema, fields ...arrow.Field) *arrow.Schema {
 // PandasKey is the key under which pandas describes a table in the metadata of its schema.
 const PandasKey = "pandas"
 
-// pandasTypes are what pandas calls the types of added fields: the type of the values, and the type of a column, which may have nulls.
+// pandasTypes are what pandas calls the types of added fields: the type of the values, and the type of a column, which
+// may have nulls.
 var pandasTypes = map[arrow.Type][2]string{
 	arrow.STRING: {"unicode", "object"}, arrow.INT64: {"int64", "Int64"}, arrow.BOOL: {"bool", "bool"},
 }
 
-// AddPandas adds fields to what pandas says of a table, so that it reads whole numbers as such though some are null. Described is empty if
-// pandas says nothing yet.
+// AddPandas adds fields to what pandas says of a table, so that it reads whole numbers as such though some are null.
+// Described is empty if pandas says nothing yet.
 func AddPandas(described string, fields ...arrow.Field) (string, error) {
 	table := map[string]json.RawMessage{}
 	var columns []json.RawMessage
@@ -224,7 +226,8 @@ func AddPandas(described string, fields ...arrow.Field) (string, error) {
 		if !field.Nullable {
 			types[1] = strings.ToLower(types[1])
 		}
-		column := fmt.Appendf(nil, `{"name":%q,"field_name":%[1]q,"pandas_type":%[2]q,"numpy_type":%[3]q,"metadata":null}`,
+		column := fmt.Appendf(nil,
+			`{"name":%q,"field_name":%[1]q,"pandas_type":%[2]q,"numpy_type":%[3]q,"metadata":null}`,
 			field.Name, types[0], types[1])
 		columns = append(columns, column)
 	}

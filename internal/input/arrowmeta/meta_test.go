@@ -23,14 +23,22 @@ func streamOf(t testing.TB, schema *arrow.Schema) []byte {
 	return b.Bytes()
 }
 
-// TestAddFields: a stored schema has the new fields behind its own, with its metadata, and pandas reads whole numbers with nulls as such.
+// TestAddFields: a stored schema has the new fields behind its own, with its metadata, and pandas reads whole numbers
+// with nulls as such.
 func TestAddFields(t *testing.T) {
 	metadata := arrow.MetadataFrom(map[string]string{
 		"mine": "yes", PandasKey: `{"index_columns":["at"],"columns":[{"name":"at","numpy_type":"object"}],"more":1}`,
 	})
-	own := arrow.Field{Name: "when", Type: &arrow.TimestampType{Unit: arrow.Second, TimeZone: "Europe/Berlin"}, Nullable: true}
+	own := arrow.Field{
+		Name:     "when",
+		Type:     &arrow.TimestampType{Unit: arrow.Second, TimeZone: "Europe/Berlin"},
+		Nullable: true,
+	}
 	added := []arrow.Field{
-		{Name: "kept_id", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "size", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "kept_id", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {
+			Name: "size",
+			Type: arrow.PrimitiveTypes.Int64,
+		},
 	}
 	stored := base64.StdEncoding.EncodeToString(streamOf(t, arrow.NewSchema([]arrow.Field{own}, &metadata)))
 	got, err := AddFields(stored, added...)
@@ -51,22 +59,31 @@ func TestAddFields(t *testing.T) {
 	}
 	mine, _ := schema.Metadata().GetValue("mine")
 	pandas, _ := schema.Metadata().GetValue(PandasKey)
-	for _, want := range []string{`"index_columns":["at"]`, `"numpy_type":"object"`, `"numpy_type":"Int64"`, `"numpy_type":"int64"`, `"more":1`} {
+	for _, want := range []string{
+		`"index_columns":["at"]`, `"numpy_type":"object"`, `"numpy_type":"Int64"`,
+		`"numpy_type":"int64"`, `"more":1`,
+	} {
 		if mine != "yes" || !strings.Contains(pandas, want) || !json.Valid([]byte(pandas)) {
 			t.Errorf("the metadata are %v", schema.Metadata())
 		}
 	}
-	for _, damaged := range []string{"", "?", stored[:40], base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0xff}, 64))} {
+	for _, damaged := range []string{
+		"", "?", stored[:40],
+		base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0xff}, 64)),
+	} {
 		if _, err := AddFields(damaged, added...); err == nil {
 			t.Errorf("%q is a schema", damaged)
 		}
 	}
 }
 
-// TestFieldInItself: a field that is its own child, and a list longer than the metadata, are damage. The library would read them for ever, or take
-// all memory.
+// TestFieldInItself: a field that is its own child, and a list longer than the metadata, are damage. The library would
+// read them for ever, or take all memory.
 func TestFieldInItself(t *testing.T) {
-	stream := streamOf(t, arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.StructOf(arrow.Field{Name: "b", Type: arrow.PrimitiveTypes.Int8})}}, nil))
+	stream := streamOf(t, arrow.NewSchema([]arrow.Field{{
+		Name: "a",
+		Type: arrow.StructOf(arrow.Field{Name: "b", Type: arrow.PrimitiveTypes.Int8}),
+	}}, nil))
 	message := stream[8:][:binary.LittleEndian.Uint32(stream[4:])]
 	if m, err := ParseMessage(message); err != nil || m.Kind != ipc.MessageSchema {
 		t.Fatalf("%+v, %v", m, err)
@@ -88,7 +105,8 @@ func TestFieldInItself(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	stream := streamOf(f, arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.ListOf(arrow.BinaryTypes.String)}}, nil))
+	stream := streamOf(f,
+		arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.ListOf(arrow.BinaryTypes.String)}}, nil))
 	f.Add(stream[8:])
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if m, err := ParseMessage(b); err == nil && (m.Body < 0 || m.Rows < 0) {

@@ -1,13 +1,14 @@
 // Package confusables folds text to what a reader sees: two texts that look the same become the same.
 //
-// It follows the skeletons of Unicode Technical Standard 39. Letters and digits of any script become those that they look
-// like, in small letters: a Cyrillic а and a mathematical 𝐚 become a, 0 becomes o. The letters i and l, a capital I and 1
-// are all l, and rn is m. Characters that cannot be seen go: soft hyphens, zero-width characters, marks of direction,
-// variation selectors, tags. What an override shows from right to left is turned round. So do the marks of Latin letters: é is e. Punctuation stays, and so do vertical bars.
+// It follows the skeletons of Unicode Technical Standard 39. Letters and digits of any script become those that they
+// look like, in small letters: a Cyrillic а and a mathematical 𝐚 become a, 0 becomes o. The letters i and l, a capital
+// I and 1 are all l, and rn is m. Characters that cannot be seen go: soft hyphens, zero-width characters, marks of
+// direction, variation selectors, tags. What an override shows from right to left is turned round. So do the marks of
+// Latin letters: é is e. Punctuation stays, and so do vertical bars.
 //
 // The table goes beyond the file of Unicode in three points. Capital letters that look like no Latin one become what
-// their small ones become. Small capitals and letters with hooks, bars and tails become their plain letter. And some two
-// dozen letters are added in scripts/confusables, which makes the table.
+// their small ones become. Small capitals and letters with hooks, bars and tails become their plain letter. And some
+// two dozen letters are added in scripts/confusables, which makes the table.
 package confusables
 
 import (
@@ -23,8 +24,8 @@ import (
 //go:embed table.txt
 var packed string
 
-// table holds what characters become: pages of 256 characters, which hold numbers of targets. Number 0 is for characters
-// that stay, and number 1 for those that go.
+// table holds what characters become: pages of 256 characters, which hold numbers of targets. Number 0 is for
+// characters that stay, and number 1 for those that go.
 type table struct {
 	pages   [(unicode.MaxRune + 1) / 256]*[256]uint16
 	targets []string
@@ -67,7 +68,8 @@ var unseen = []*unicode.RangeTable{
 
 // isSeen reports whether a character is a control of formats that is seen all the same.
 func isSeen(r rune) bool {
-	return unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r >= 0xfff9 && r <= 0xfffb || r >= 0x13430 && r <= 0x1343f
+	return unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r >= 0xfff9 && r <= 0xfffb ||
+		r >= 0x13430 && r <= 0x1343f
 }
 
 // text returns the text of hexadecimal code points. The table is part of the program, so they are valid.
@@ -114,8 +116,8 @@ var ascii = func() (all [utf8.RuneSelf]byte) {
 	return all
 }()
 
-// Append appends a text, folded. Bytes that are not valid UTF-8 stay as they are. The folded text is at most twice as long,
-// and to fold it again changes nothing.
+// Append appends a text, folded. Bytes that are not valid UTF-8 stay as they are. The folded text is at most twice as
+// long, and to fold it again changes nothing.
 func Append(dst, text []byte) []byte {
 	f := folding{table: theTable(), start: len(dst)}
 	for at := 0; at < len(text); {
@@ -149,7 +151,8 @@ type folding struct {
 // append appends a character, folded, given its bytes and the next one.
 func (f *folding) append(dst, bytes []byte, r, next rune) []byte {
 	switch number := f.of(r); {
-	case number == 0, isOfRun(r, f.last, next), number == 1 && f.isBroken: // the bytes on both sides might form a character
+	// the bytes on both sides might form a character
+	case number == 0, isOfRun(r, f.last, next), number == 1 && f.isBroken:
 		dst = append(dst, bytes...)
 	default:
 		target := f.targets[number]
@@ -177,11 +180,12 @@ func (f *folding) appendBackward(dst, text []byte) []byte {
 	return dst
 }
 
-// override is the right-to-left override: it shows what follows from right to left, up to the end of the line or another such control.
+// override is the right-to-left override: it shows what follows from right to left, up to the end of the line or
+// another such control.
 const override = "\u202e"
 
-// overridden returns what an override at the beginning of a text shows backward; nothing if there is none, or if letters are among it that
-// are read from right to left anyway.
+// overridden returns what an override at the beginning of a text shows backward; nothing if there is none, or if
+// letters are among it that are read from right to left anyway.
 func overridden(text []byte) []byte {
 	if len(text) < len(override) || string(text[:len(override)]) != override {
 		return nil
@@ -191,7 +195,8 @@ func overridden(text []byte) []byte {
 		switch {
 		case endsOverride(r):
 			return text[len(override):at]
-		case r == utf8.RuneError && size == 1, unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko):
+		case r == utf8.RuneError && size == 1,
+			unicode.In(r, unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko):
 			return nil
 		}
 		at += size
@@ -206,11 +211,12 @@ func endsOverride(r rune) bool {
 // Keeps reports whether a character stays as it is where no override reaches to it.
 func Keeps(r rune) bool { return theTable().of(r) == 0 }
 
-// HasOverride reports whether a text has an override, so that the characters of the folded text may be in another order.
+// HasOverride reports whether a text has an override, so that the characters of the folded text may be in another
+// order.
 func HasOverride(text []byte) bool { return bytes.Contains(text, []byte(override)) }
 
-// Overridden reports whether an override reaches to a place of a text, and returns its end: the place of the character that ends it, or the
-// end of the text. A text that is cut there does not become what it becomes as a whole.
+// Overridden reports whether an override reaches to a place of a text, and returns its end: the place of the character
+// that ends it, or the end of the text. A text that is cut there does not become what it becomes as a whole.
 func Overridden(text []byte, place int) (end int, is bool) {
 	if !HasOverride(text[:place]) {
 		return 0, false
@@ -234,8 +240,8 @@ func appendLetter(dst []byte, start int, c byte) []byte {
 	return append(dst, c)
 }
 
-// isOfRun reports whether a character is one of Thai, Lao, Khmer or Myanmar next to another of its block. These scripts put no
-// spaces between words, and a Latin letter would cut them.
+// isOfRun reports whether a character is one of Thai, Lao, Khmer or Myanmar next to another of its block. These scripts
+// put no spaces between words, and a Latin letter would cut them.
 func isOfRun(r, last, next rune) bool {
 	if !unicode.In(r, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
 		return false

@@ -38,8 +38,12 @@ func TestAppend(t *testing.T) {
 			t.Errorf("%s: %q becomes %q, want %q", what, disguised, got, want)
 		}
 	}
-	for _, text := range []string{"Home | About | Contact", "日本語のテキスト、漢字", "ဝန်ကြီးဌာန", "เข้าสู่ระบบ", "한국어", "a\xffb\x80", "€50", "\u202eשלום\u202c"} {
-		if got := fold(text); strings.Count(got, " ") != strings.Count(text, " ") || strings.Contains(text, "|") != strings.Contains(got, "|") {
+	for _, text := range []string{
+		"Home | About | Contact", "日本語のテキスト、漢字", "ဝန်ကြီးဌာန", "เข้าสู่ระบบ", "한국어",
+		"a\xffb\x80", "€50", "\u202eשלום\u202c",
+	} {
+		if got := fold(text); strings.Count(got, " ") != strings.Count(text, " ") ||
+			strings.Contains(text, "|") != strings.Contains(got, "|") {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}
@@ -48,7 +52,11 @@ func TestAppend(t *testing.T) {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}
-	for _, pair := range [][2]string{{"Вход в систему", "Выход из системы"}, {"שלום", "שלוש"}, {"transfer", "transform"}} {
+	for _, pair := range [][2]string{
+		{"Вход в систему", "Выход из системы"},
+		{"שלום", "שלוש"},
+		{"transfer", "transform"},
+	} {
 		if fold(pair[0]) == fold(pair[1]) {
 			t.Errorf("%q and %q become the same", pair[0], pair[1])
 		}
@@ -59,7 +67,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestTable: no character becomes more than twice as long, or something that changes again, and no Latin letter is lost.
+// TestTable: no character becomes more than twice as long, or something that changes again, and no Latin letter is
+// lost.
 func TestTable(t *testing.T) {
 	folded := 0
 	for r := rune(0); r <= unicode.MaxRune; r++ {

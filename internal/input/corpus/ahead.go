@@ -14,13 +14,14 @@ import (
 
 const (
 	aheadFiles = 32
-	// aheadShare is the part of its budget that one file may take. A larger file takes longer to arrive than an answer does.
+	// aheadShare is the part of its budget that one file may take. A larger file takes longer to arrive than an answer
+	// does.
 	aheadShare = 4
 )
 
-// Ahead reads small files before they are wanted, several at a time. A storage behind a network takes as long to answer for
-// a small file as for a large one. Files of the local disk and large files are opened when they are wanted. A nil Ahead
-// reads nothing ahead. It is not for concurrent use.
+// Ahead reads small files before they are wanted, several at a time. A storage behind a network takes as long to answer
+// for a small file as for a large one. Files of the local disk and large files are opened when they are wanted. A nil
+// Ahead reads nothing ahead. It is not for concurrent use.
 type Ahead struct {
 	budget int64      // most bytes that are held
 	held   int64      // bytes of the files in the queue, and of those that are open
@@ -37,8 +38,8 @@ type fetched struct {
 	err     error
 }
 
-// NewAhead returns an Ahead for the files that are wanted of a split, in their order. It holds no more than the given number of
-// bytes at a time. It must be closed.
+// NewAhead returns an Ahead for the files that are wanted of a split, in their order. It holds no more than the given
+// number of bytes at a time. It must be closed.
 func NewAhead(files []File, split Split, budget int64) *Ahead {
 	a := &Ahead{budget: budget}
 	for _, stretch := range split {
@@ -51,7 +52,8 @@ func NewAhead(files []File, split Split, budget int64) *Ahead {
 		}
 		for i := range wanted {
 			one := &wanted[i]
-			if isSmall := 0 < one.Size && one.Size <= budget/aheadShare; isSmall && one.Member == nil && storage.Scheme(one.Path) != "" {
+			if isSmall := 0 < one.Size && one.Size <= budget/aheadShare; isSmall && one.Member == nil &&
+				storage.Scheme(one.Path) != "" {
 				a.rest = append(a.rest, one)
 			}
 		}
@@ -59,7 +61,8 @@ func NewAhead(files []File, split Split, budget int64) *Ahead {
 	return a
 }
 
-// Open opens a file of the split. It is an error if the file has changed since it was listed, perhaps one of the first read.
+// Open opens a file of the split. It is an error if the file has changed since it was listed, perhaps one of the first
+// read.
 func (a *Ahead) Open(file *File) (storage.File, error) {
 	if a == nil {
 		return OpenUnchanged(file)
@@ -151,8 +154,8 @@ func (h *heldFile) Close() error {
 	return nil
 }
 
-// sideBySide returns how many files are opened at a time. The local disk keeps cores busy, and a storage behind a network lets
-// them wait.
+// sideBySide returns how many files are opened at a time. The local disk keeps cores busy, and a storage behind a
+// network lets them wait.
 func sideBySide(files []*candidate) int {
 	const remote = 64
 	if slices.ContainsFunc(files, func(c *candidate) bool { return storage.Scheme(c.Path) != "" }) {

@@ -43,7 +43,8 @@ func contentOf(a *Ahead, file *File) ([]byte, error) {
 	return io.ReadAll(handle.From(0))
 }
 
-// TestAhead: while the first file is read others are asked for, as many as the budget holds. Each comes whole, under its name.
+// TestAhead: while the first file is read others are asked for, as many as the budget holds. Each comes whole, under
+// its name.
 func TestAhead(t *testing.T) {
 	lengths := make([]int, 3*aheadFiles)
 	for i := range lengths {
@@ -148,7 +149,8 @@ func TestAheadFails(t *testing.T) {
 			_, err = reader.Next(nil)
 			reader.Close()
 		}
-		if isFaulty := i == 1; isFaulty != errors.Is(err, fault) || isFaulty && !strings.Contains(err.Error(), files[1].Path) {
+		if isFaulty := i == 1; isFaulty != errors.Is(err, fault) ||
+			isFaulty && !strings.Contains(err.Error(), files[1].Path) {
 			t.Errorf("file %d: %v", i, err)
 		}
 	}
@@ -168,7 +170,8 @@ func TestAheadChanged(t *testing.T) {
 			if err == nil {
 				_, err = reader.Next(nil)
 			}
-			if isChanged := err != nil && strings.Contains(err.Error(), "the file changed while the job ran"); isChanged != (i == 1) {
+			if isChanged := err != nil &&
+				strings.Contains(err.Error(), "the file changed while the job ran"); isChanged != (i == 1) {
 				t.Errorf("%s, file %d: %v", name, i, err)
 			}
 			reader.Close()

@@ -21,11 +21,13 @@ import (
 )
 
 const (
-	// mostMembers is how many files an archive may have, and longestMember how long their names may be. All are held in memory.
+	// mostMembers is how many files an archive may have, and longestMember how long their names may be. All are held in
+	// memory.
 	mostMembers   = 1 << 20
 	longestMember = 4 << 10
 	mostDirectory = 256 << 20
-	// headsBytes is how much is kept of the beginnings of files in a compressed archive, and shortHead how much of one beyond that.
+	// headsBytes is how much is kept of the beginnings of files in a compressed archive, and shortHead how much of one
+	// beyond that.
 	headsBytes = 64 << 20
 	shortHead  = 64
 )
@@ -83,7 +85,12 @@ func (l *lister) expand(ctx context.Context, files []File, options Options) ([]F
 
 // members returns those files of an archive that a folder would stand for, in the order of the archive.
 func (l *lister) members(ctx context.Context, archive *File, options Options) ([]*candidate, error) {
-	c := &contents{archive: archive, limit: options.MaxExpanded, members: map[string]entry{}, passed: map[string]string{}}
+	c := &contents{
+		archive: archive,
+		limit:   options.MaxExpanded,
+		members: map[string]entry{},
+		passed:  map[string]string{},
+	}
 	handle, err := OpenUnchanged(archive)
 	if err != nil {
 		return nil, err
@@ -136,8 +143,14 @@ func anything(string) bool { return true }
 func (c *contents) candidate(name string) *candidate {
 	m, archive := c.members[name], c.archive
 	return &candidate{relative: name, File: File{
-		Path: archive.Path + "!/" + name, Name: archive.Name + "/" + dropCompressionSuffix(name), Size: m.size, Input: archive.Input, Below: len(name),
-		Generation: archive.Generation, Identity: archive.Identity, Member: &m.Member,
+		Path:       archive.Path + "!/" + name,
+		Name:       archive.Name + "/" + dropCompressionSuffix(name),
+		Size:       m.size,
+		Input:      archive.Input,
+		Below:      len(name),
+		Generation: archive.Generation,
+		Identity:   archive.Identity,
+		Member:     &m.Member,
 	}}
 }
 
@@ -147,7 +160,9 @@ type limitError struct{ message string }
 func (e *limitError) Error() string { return e.message }
 
 // read reads what an archive has. The fault says what is wrong behind the last of its files.
-func (c *contents) read(ctx context.Context, handle storage.File, holdWindow func() (func(), error)) (fault string, err error) {
+func (c *contents) read(ctx context.Context, handle storage.File,
+	holdWindow func() (func(), error),
+) (fault string, err error) {
 	if c.archive.Compression != None {
 		packed := &cursor{stream: Stream{Expand: c.expanded(ctx), holdWindow: holdWindow}}
 		defer packed.stream.Close()
@@ -173,14 +188,15 @@ func (c *contents) expanded(ctx context.Context) func(int64) error {
 	sum := int64(0)
 	return func(bytes int64) error {
 		if sum += bytes; c.limit > 0 && sum > c.limit {
-			return &limitError{fmt.Sprintf("the archive expands to more than %d bytes: raise --max-expanded, or leave it out", c.limit)}
+			return &limitError{fmt.Sprintf(
+				"the archive expands to more than %d bytes: raise --max-expanded, or leave it out", c.limit)}
 		}
 		return ctx.Err()
 	}
 }
 
-// tar reads the headers of an archive of tar, and of those that follow it, as where cat has put archives together. A damaged one has the files that come
-// before the damage.
+// tar reads the headers of an archive of tar, and of those that follow it, as where cat has put archives together. A
+// damaged one has the files that come before the damage.
 func (c *contents) tar(ctx context.Context, content io.Reader, position func() int64) (fault string, err error) {
 	archive, end := tar.NewReader(content), int64(0)
 	for {
@@ -195,7 +211,8 @@ func (c *contents) tar(ctx context.Context, content io.Reader, position func() i
 		fault, isFault := errors.AsType[*Fault](err)
 		switch {
 		case err == io.EOF && position() <= end:
-			return "tar archive has no end, and may be cut short: copy or download it again; files after this point are lost", nil
+			return "tar archive has no end, and may be cut short: copy or download it again; " +
+				"files after this point are lost", nil
 		case err == io.EOF:
 			return "", nil
 		case isFault:
@@ -241,7 +258,8 @@ func (c *contents) tar(ctx context.Context, content io.Reader, position func() i
 // tarBlock is how long a header of tar is, and what the lengths of files are rounded up to.
 const tarBlock = 512
 
-// nextTar passes the zeros behind an archive of tar, and returns the archive that follows; nil if none does. Anything else there is damage.
+// nextTar passes the zeros behind an archive of tar, and returns the archive that follows; nil if none does. Anything
+// else there is damage.
 func nextTar(content io.Reader) (io.Reader, error) {
 	block := make([]byte, tarBlock)
 	for {
@@ -286,7 +304,8 @@ func (c *contents) pass(name string) {
 // add adds a file. Of two of one name the last one counts, as when the archive is unpacked.
 func (c *contents) add(name string, e entry) error {
 	if len(name) > longestMember {
-		return fmt.Errorf("%.100q is the beginning of a name of more than %d bytes: unpack the archive", name, longestMember)
+		return fmt.Errorf("%.100q is the beginning of a name of more than %d bytes: unpack the archive", name,
+			longestMember)
 	}
 	if name = cleaned(name); name == "" {
 		return nil
@@ -296,7 +315,10 @@ func (c *contents) add(name string, e entry) error {
 		c.passed[name] = reason
 		return nil
 	}
-	e.Archive, e.ArchiveSize, e.Of, e.Compression = c.archive.Path, c.archive.Size, c.archive.Name, c.archive.Compression
+	e.Archive = c.archive.Path
+	e.ArchiveSize = c.archive.Size
+	e.Of = c.archive.Name
+	e.Compression = c.archive.Compression
 	if _, isThere := c.members[name]; isThere {
 		c.earlier = append(c.earlier, name)
 	}
@@ -325,20 +347,27 @@ func (c *contents) zip(handle storage.File) error {
 			}
 			continue
 		}
-		e := entry{Member: Member{Stored: int64(file.CompressedSize64), Sum: file.CRC32}, size: int64(file.UncompressedSize64)}
+		e := entry{
+			Member: Member{Stored: int64(file.CompressedSize64), Sum: file.CRC32},
+			size:   int64(file.UncompressedSize64),
+		}
 		switch {
 		case file.Flags&1 != 0:
 			return fmt.Errorf("%.100q is encrypted: unpack the archive", file.Name)
 		case file.Method == zip.Deflate:
 			e.Packing = Deflated
 		case file.Method != zip.Store || e.Stored != e.size:
-			return fmt.Errorf("%.100q is packed by method %d, which is not read: unpack the archive", file.Name, file.Method)
+			return fmt.Errorf("%.100q is packed by method %d, which is not read: unpack the archive", file.Name,
+				file.Method)
 		}
-		if e.Start, err = file.DataOffset(); err != nil || e.Stored < 0 || e.size < 0 || e.Stored > c.archive.Size-e.Start {
+		if e.Start, err = file.DataOffset(); err != nil || e.Stored < 0 || e.size < 0 ||
+			e.Stored > c.archive.Size-e.Start {
 			return fmt.Errorf("%.100q is outside the archive, which is damaged: copy or download it again", file.Name)
 		}
 		if !agree(budget, e.Start+e.Stored, file) {
-			return fmt.Errorf("%.100q has another size or sum before its content than in the directory of the archive, which may hide documents: copy or download it again", file.Name)
+			return fmt.Errorf(
+				"%.100q has another size or sum before its content than in the directory of the archive, "+
+					"which may hide documents: copy or download it again", file.Name)
 		}
 		ends = append(ends, e)
 		if err := c.add(file.Name, e); err != nil {
@@ -356,11 +385,15 @@ func (c *contents) zip(handle storage.File) error {
 
 func documentOf(name string) string {
 	what := map[string]string{
-		"word/document.xml":      "a document of Word, which is not read: convert it with 'pandoc -t plain -o FILE.txt FILE.docx'",
-		"xl/workbook.xml":        "a workbook of Excel, which is not read: convert it with 'soffice --convert-to csv FILE.xlsx'",
-		"ppt/presentation.xml":   "a presentation of PowerPoint, which is not read: convert it with 'soffice --convert-to pdf FILE.pptx', and that with 'pdftotext FILE.pdf'",
-		"META-INF/container.xml": "an e-book (EPUB), which is not read: convert it with 'pandoc -t plain -o FILE.txt FILE.epub'",
-		"content.xml":            "an OpenDocument, which is not read: convert it with 'soffice --convert-to txt FILE.odt'",
+		"word/document.xml": "a document of Word, which is not read: convert it with 'pandoc -t plain -o " +
+			"FILE.txt FILE.docx'",
+		"xl/workbook.xml": "a workbook of Excel, which is not read: convert it with 'soffice --convert-to csv " +
+			"FILE.xlsx'",
+		"ppt/presentation.xml": "a presentation of PowerPoint, which is not read: " +
+			"convert it with 'soffice --convert-to pdf FILE.pptx', and that with 'pdftotext FILE.pdf'",
+		"META-INF/container.xml": "an e-book (EPUB), which is not read: convert it with 'pandoc -t plain -o FILE.txt " +
+			"FILE.epub'",
+		"content.xml": "an OpenDocument, which is not read: convert it with 'soffice --convert-to txt FILE.odt'",
 	}[name]
 	if what == "" {
 		return ""
@@ -368,12 +401,15 @@ func documentOf(name string) string {
 	return "the file is " + what
 }
 
-// agree reports whether the header before the content of a file says what the directory of its archive says. Where sizes follow the content, or stand
-// elsewhere since they are large, the header need not say them. End is where the content ends.
+// agree reports whether the header before the content of a file says what the directory of its archive says. Where
+// sizes follow the content, or stand elsewhere since they are large, the header need not say them. End is where the
+// content ends.
 func agree(archive *budgeted, end int64, file *zip.File) bool {
-	const localHeader, mostOfNothing = 30, 5 // bytes of a header before its name, and of an empty file that is compressed
+	// bytes of a header before its name, and of an empty file that is compressed
+	const localHeader, mostOfNothing = 30, 5
 	local := archive.last
-	if len(local) < localHeader || file.UncompressedSize64 == 0 && (file.CompressedSize64 > mostOfNothing || file.CRC32 != 0) {
+	if len(local) < localHeader ||
+		file.UncompressedSize64 == 0 && (file.CompressedSize64 > mostOfNothing || file.CRC32 != 0) {
 		return false
 	}
 	isLater := binary.LittleEndian.Uint16(local[6:])&8 != 0
@@ -411,7 +447,8 @@ func (b *budgeted) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// skipping reads a file and can skip parts of it. Short ones are read, as storage behind a network would rather have it.
+// skipping reads a file and can skip parts of it. Short ones are read, as storage behind a network would rather have
+// it.
 type skipping struct {
 	file   storage.File
 	at     int64

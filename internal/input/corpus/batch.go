@@ -1,5 +1,5 @@
-// Package corpus lists the files of a corpus, cuts them into splits and reads records from them. It reads a split as batches
-// of whole lines, and takes the id and the text out of each line.
+// Package corpus lists the files of a corpus, cuts them into splits and reads records from them. It reads a split as
+// batches of whole lines, and takes the id and the text out of each line.
 //
 // # Nothing is lost in silence
 //
@@ -54,8 +54,8 @@ type Frame struct {
 	Start, End int
 }
 
-// Records yields the records of the batch with their positions. An empty line is no record. A record is part of Data and must not
-// be written to.
+// Records yields the records of the batch with their positions. An empty line is no record. A record is part of Data
+// and must not be written to.
 func (b Batch) Records() iter.Seq2[int64, []byte] {
 	if b.Format.IsLines() {
 		return b.lines(b.emptyLines)
@@ -89,12 +89,13 @@ type Reject struct {
 	Position int64
 	// Message is the reason, without file and position.
 	Message string
-	// Warning says that what was read is whole, and Damage that documents behind it may be lost: the file is damaged or cut short there.
+	// Warning says that what was read is whole, and Damage that documents behind it may be lost: the file is damaged or
+	// cut short there.
 	Warning, Damage bool
 }
 
-// TooLong returns the message for a reject that is longer than the limit of a setting. What says what is too long: a line or a
-// text. Both lengths are in bytes.
+// TooLong returns the message for a reject that is longer than the limit of a setting. What says what is too long: a
+// line or a text. Both lengths are in bytes.
 func TooLong(what string, length, limit int64, setting string) string {
 	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by %s", what, length, limit, setting)
 }
@@ -127,7 +128,8 @@ func (b Batch) emptyLines(data []byte) int {
 	}
 }
 
-// lines is Lines without what pass passes over. Pass gets what begins with a line, and returns the length of whole lines.
+// lines is Lines without what pass passes over. Pass gets what begins with a line, and returns the length of whole
+// lines.
 func (b Batch) lines(pass func(data []byte) int) iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
 		newline := lineEnd(b.CR)
@@ -259,9 +261,9 @@ func lineEnd(cr bool) byte {
 	return '\n'
 }
 
-// endsWithCR reports whether the lines of a text end with a carriage return alone, as old programs write them. The text is the
-// beginning of a file; isEnd says that it is all of it. It is unknown if the text holds no line end yet. In lines of JSON a carriage
-// return is white space, too. There it counts only between two objects.
+// endsWithCR reports whether the lines of a text end with a carriage return alone, as old programs write them. The text
+// is the beginning of a file; isEnd says that it is all of it. It is unknown if the text holds no line end yet. In
+// lines of JSON a carriage return is white space, too. There it counts only between two objects.
 func endsWithCR(text []byte, isEnd bool) (cr, known bool) {
 	text = bytes.TrimPrefix(text, []byte(ByteOrderMark))
 	isJSON := bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{"))

@@ -75,41 +75,73 @@ func TestStreams(t *testing.T) {
 	for _, test := range []struct {
 		about   string
 		content []byte
-		lines   int    // at least so many; exactly so many without a message 117 All lines but the last, which may be cut, are lines of the original.
+		// at least so many; exactly as many without a message. All but the last, which may be cut, are lines of the original.
+		lines   int
 		message string // of the one reject; empty: none
 		warning bool
 	}{
 		{"gzip", gzipped(t, both), 2 * lines, "", false},
 		{"gzip members", join(g1, g2), 2 * lines, "", false},
-		{"gzip members cut inside a line", join(gzipped(t, both[:cutInLine]), gzipped(t, both[cutInLine:])), 2 * lines, "", false},
+		{
+			"gzip members cut inside a line", join(gzipped(t, both[:cutInLine]), gzipped(t, both[cutInLine:])), 2 * lines,
+			"", false,
+		},
 		{"gzip with an empty member", join(g1, gzipped(t, nil), g2), 2 * lines, "", false},
 		{"gzip with zeros behind", join(g1, make([]byte, 512)), lines, "", false},
-		{"gzip with zeros between and junk behind", join(g1, make([]byte, 512), g2, make([]byte, 300<<10), []byte("junk")), 2 * lines, "4 bytes after the last whole gzip member", true},
+		{
+			"gzip with zeros between and junk behind",
+			join(g1, make([]byte, 512), g2, make([]byte, 300<<10), []byte("junk")), 2 * lines,
+			"4 bytes after the last whole gzip member", true,
+		},
 		{"gzip with one byte behind", join(g1, []byte("\n")), lines, "1 bytes after the last whole gzip member", true},
-		{"gzip with junk behind", join(g1, g2, []byte("junk")), 2 * lines, "4 bytes after the last whole gzip member", true},
-		{"gzip cut in its data", join(g1, g2[:len(g2)/2]), lines + lines/3, "gzip stream is cut short: unexpected EOF: copy or download the file again; documents after this point are lost", false},
+		{
+			"gzip with junk behind", join(g1, g2, []byte("junk")), 2 * lines, "4 bytes after the last whole gzip member",
+			true,
+		},
+		{
+			"gzip cut in its data", join(g1, g2[:len(g2)/2]), lines + lines/3,
+			"gzip stream is cut short: unexpected EOF: copy or download the file again; documents after this point are lost", false,
+		},
 		{"gzip cut in its trailer", join(g1, g2[:len(g2)-3]), 2 * lines, "cut short: unexpected EOF", false},
 		{"gzip cut in a header", join(g1, g2[:5]), lines, "cut short: unexpected EOF", false},
 		{"gzip cut in a magic number", join(g1, g2[:1]), lines, "cut short: unexpected EOF", false},
-		{"gzip cut in a name", join(g1, []byte("\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x00name")), lines, "cut short: unexpected EOF", false},
-		{"gzip with a wrong checksum in the first member", join(flip(g1, -6), g2), 2 * lines, "gzip checksum does not match: documents of the member that ends here may be damaged", false},
+		{
+			"gzip cut in a name", join(g1, []byte("\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x00name")), lines,
+			"cut short: unexpected EOF", false,
+		},
+		{
+			"gzip with a wrong checksum in the first member", join(flip(g1, -6), g2), 2 * lines,
+			"gzip checksum does not match: documents of the member that ends here may be damaged", false,
+		},
 		{"gzip with a damaged block", join(g1, flip(g2, 20)), lines, "gzip stream is damaged: ", false},
 
 		{"zstd", zstded(t, both), 2 * lines, "", false},
 		{"zstd frames", join(z1, z2), 2 * lines, "", false},
-		{"zstd frames cut inside a line", join(zstded(t, both[:cutInLine]), zstded(t, both[cutInLine:])), 2 * lines, "", false},
+		{
+			"zstd frames cut inside a line", join(zstded(t, both[:cutInLine]), zstded(t, both[cutInLine:])), 2 * lines,
+			"", false,
+		},
 		{"zstd with skippable frames", join(skippable, z1, skippable, z2, skippable), 2 * lines, "", false},
 		{"zstd without checksums", join(zstded(t, first, zstd.WithEncoderCRC(false)), z2), 2 * lines, "", false},
 		{"zstd single segment", join(zstded(t, first, zstd.WithSingleSegment(true)), z2), 2 * lines, "", false},
 		{"zstd with zeros behind", join(z1, make([]byte, 512), z2, make([]byte, 7)), 2 * lines, "", false},
 		{"zstd with one byte behind", join(z1, []byte("\n")), lines, "1 bytes after the last whole zstd frame", true},
-		{"zstd with three bytes behind", join(z1, []byte("abc")), lines, "3 bytes after the last whole zstd frame", true},
-		{"zstd cut in its data", join(z1, z2[:len(z2)/2]), lines + lines/3, "zstd stream is cut short: unexpected EOF: copy or download the file again; documents after this point are lost", false},
+		{
+			"zstd with three bytes behind", join(z1, []byte("abc")), lines, "3 bytes after the last whole zstd frame",
+			true,
+		},
+		{
+			"zstd cut in its data", join(z1, z2[:len(z2)/2]), lines + lines/3,
+			"zstd stream is cut short: unexpected EOF: copy or download the file again; documents after this point are lost", false,
+		},
 		{"zstd cut in a magic number", join(z1, z2[:3]), lines, "cut short: unexpected EOF", false},
 		{"zstd cut in its checksum", join(z1, z2[:len(z2)-3]), 2 * lines, "cut short: unexpected EOF", false},
 		{"zstd cut in a header", join(z1, z2[:5]), lines, "cut short: unexpected EOF", false},
 		{"zstd cut in a skippable frame", join(z1, skippable[:10]), lines, "cut short: unexpected EOF", false},
-		{"zstd with a wrong checksum in the first frame", join(flip(z1, -2), z2), 2 * lines, "zstd checksum does not match: documents of the frame that ends here may be damaged", false},
+		{
+			"zstd with a wrong checksum in the first frame", join(flip(z1, -2), z2), 2 * lines,
+			"zstd checksum does not match: documents of the frame that ends here may be damaged", false,
+		},
 		{"zstd with a damaged block", join(z1, flip(z2, len(z2)/2)), lines, "zstd", false},
 	} {
 		t.Run(test.about, func(t *testing.T) {
@@ -171,7 +203,8 @@ func TestPartialLineComesOut(t *testing.T) {
 	partial := content[:len(content)-10]
 	for _, packed := range [][]byte{gzipped(t, partial), zstded(t, partial)} {
 		got := readAll(t, store(t, packed[:len(packed)-2]), 1<<20)
-		if len(got.Lines) != 100 || !strings.HasSuffix(string(partial), got.Lines[99][strings.Index(got.Lines[99], ":")+1:]) {
+		if len(got.Lines) != 100 ||
+			!strings.HasSuffix(string(partial), got.Lines[99][strings.Index(got.Lines[99], ":")+1:]) {
 			t.Errorf("%d lines, the last %q", len(got.Lines), got.Lines[len(got.Lines)-1])
 		}
 		if len(got.Rejects) != 1 || got.Rejects[0].Position != int64(len(partial)) {
@@ -204,8 +237,8 @@ func TestEveryCut(t *testing.T) {
 	}
 }
 
-// TestCutBeforeContent cuts files within the bytes that tell their compression: then their names tell it, or two bytes that
-// no text begins with.
+// TestCutBeforeContent cuts files within the bytes that tell their compression: then their names tell it, or two bytes
+// that no text begins with.
 func TestCutBeforeContent(t *testing.T) {
 	for _, c := range []struct {
 		name, content string
@@ -229,7 +262,9 @@ func TestCutBeforeContent(t *testing.T) {
 			t.Errorf("%s of %q is %v (%v), want %v", c.name, c.content, file.Compression, err, c.want)
 		}
 		got := readAll(t, file, 1<<20)
-		if c.want != None && (len(got.Lines) != 0 || len(got.Rejects) != 1 || !strings.Contains(got.Rejects[0].Message, "stream is cut short")) {
+		if c.want != None &&
+			(len(got.Lines) != 0 || len(got.Rejects) != 1 ||
+				!strings.Contains(got.Rejects[0].Message, "stream is cut short")) {
 			t.Errorf("%s of %q: lines %q, rejects %v", c.name, c.content, got.Lines, got.Rejects)
 		}
 	}
@@ -277,7 +312,8 @@ func TestLargeWindow(t *testing.T) {
 	frame := []byte("\x28\xb5\x2f\xfd\x00\xa8\x19\x00\x00{}\n")
 	got := readAll(t, store(t, join(zstded(t, []byte("[]\n")), frame)), 1<<20)
 	const want = "zstd frame needs a window of 2048 MiB, and at most 128 MiB are held: recompress the file with zstd --long=27"
-	if len(got.Lines) != 1 || got.Lines[0] != "0:[]" || len(got.Rejects) != 1 || got.Rejects[0].Position != 3 || !strings.HasPrefix(got.Rejects[0].Message, want) {
+	if len(got.Lines) != 1 || got.Lines[0] != "0:[]" || len(got.Rejects) != 1 || got.Rejects[0].Position != 3 ||
+		!strings.HasPrefix(got.Rejects[0].Message, want) {
 		t.Errorf("got %+v", got)
 	}
 	// A frame of a single segment needs a window of its size.
@@ -340,8 +376,8 @@ func TestNoGoroutinesLeak(t *testing.T) {
 	}
 }
 
-// TestHoldWindow: before a stream holds a large zstd window, or a long line of a file that may have one, it asks once. It gives the
-// right back at the end of the file.
+// TestHoldWindow: before a stream holds a large zstd window, or a long line of a file that may have one, it asks once.
+// It gives the right back at the end of the file.
 func TestHoldWindow(t *testing.T) {
 	// As above, with a window of 16 MiB.
 	large := []byte("\x28\xb5\x2f\xfd\x00\x70\x19\x00\x00{}\n")
@@ -379,7 +415,10 @@ func TestHoldWindow(t *testing.T) {
 	// Who waits in vain fails: nothing is said of the file.
 	fault := errors.New("no more waiting")
 	file := store(t, join(small, large))
-	r, err := Open(file, Stretch{End: file.Size}, Limits{Line: 100, HoldWindow: func() (func(), error) { return nil, fault }})
+	r, err := Open(file, Stretch{End: file.Size}, Limits{
+		Line:       100,
+		HoldWindow: func() (func(), error) { return nil, fault },
+	})
 	if err == nil {
 		_, err = collect(r)
 		r.Close()

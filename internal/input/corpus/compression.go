@@ -40,8 +40,8 @@ const (
 	LZ4
 )
 
-// compressions tell what each compression but None is called, how the names of its files end, and which first bytes they have. A ? there
-// stands for any digit from 1 to 9.
+// compressions tell what each compression but None is called, how the names of its files end, and which first bytes
+// they have. A ? there stands for any digit from 1 to 9.
 var compressions = map[Compression]struct {
 	name, suffix string
 	magics       []string
@@ -92,16 +92,18 @@ func isCutIn(magic string, head []byte) bool {
 func cutCompression(name string, head []byte) Compression {
 	ending := strings.ToLower(filepath.Ext(name))
 	for c, about := range compressions {
-		if ending == about.suffix && slices.ContainsFunc(about.magics, func(magic string) bool { return isCutIn(magic, head) }) {
+		if ending == about.suffix && slices.ContainsFunc(about.magics, func(magic string) bool {
+			return isCutIn(magic, head)
+		}) {
 			return c
 		}
 	}
 	return None
 }
 
-// Decoded returns the decoded content of a stream, such as a pipe, which may be plain, gzip or zstd like a
-// file, and UTF-16 with a byte order mark. Damage is an error: the rest of a stream, unlike the rest of a file, cannot be
-// used. A format that is not read is an error too. Decoded waits for the first bytes. Reads return as soon as there are any
+// Decoded returns the decoded content of a stream, such as a pipe, which may be plain, gzip or zstd like a file, and
+// UTF-16 with a byte order mark. Damage is an error: the rest of a stream, unlike the rest of a file, cannot be used. A
+// format that is not read is an error too. Decoded waits for the first bytes. Reads return as soon as there are any
 // bytes. Close must be called. It leaves the stream open.
 func Decoded(stream io.Reader) (io.ReadCloser, error) {
 	inflated, head, err := inflated(stream)
@@ -134,7 +136,8 @@ func inflated(stream io.Reader) (content io.ReadCloser, start []byte, err error)
 			break
 		}
 		var z *zstd.Decoder
-		if z, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(DefaultWindow)); err == nil {
+		if z, err = zstd.NewReader(buffered, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxWindow(DefaultWindow)); err == nil {
 			decoder = z.IOReadCloser()
 		}
 	case compression == None:
@@ -163,7 +166,9 @@ func inflated(stream io.Reader) (content io.ReadCloser, start []byte, err error)
 
 func streamFault(c Compression, err error) error {
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
-		return fmt.Errorf("%v stream: %w of %d MiB: recompress it with zstd --long=%d, or decode it with zstd --long=31 -dc", c, err, DefaultWindow>>20, bits.Len64(DefaultWindow)-1)
+		return fmt.Errorf(
+			"%v stream: %w of %d MiB: recompress it with zstd --long=%d, or decode it with zstd --long=31 -dc", c, err,
+			DefaultWindow>>20, bits.Len64(DefaultWindow)-1)
 	}
 	if _, isFault := errors.AsType[*Fault](err); isFault {
 		return err // it names the stream
@@ -208,8 +213,8 @@ func (d *decoded) Read(p []byte) (int, error) {
 }
 
 type foreign struct {
-	// magic has the first bytes; a ? stands for any digit from 1 to 9. Beginnings of letters alone could be the beginning of a text,
-	// so they go on into what the format has behind them.
+	// magic has the first bytes; a ? stands for any digit from 1 to 9. Beginnings of letters alone could be the
+	// beginning of a text, so they go on into what the format has behind them.
 	magic      string
 	what, todo string
 }
@@ -231,16 +236,27 @@ var foreigners = []foreign{
 	{"\x78\x01", "is a stream of zlib", "write it as gzip, or decompress it with 'zlib-flate -uncompress < FILE'"},
 	{"\x78\x9c", "is a stream of zlib", "write it as gzip, or decompress it with 'zlib-flate -uncompress < FILE'"},
 	{"\x78\xda", "is a stream of zlib", "write it as gzip, or decompress it with 'zlib-flate -uncompress < FILE'"},
-	{"version https://git-lfs.github.com/spec/", "is a pointer of Git LFS to a file that is not here", "fetch the file with 'git lfs pull'"},
+	{
+		"version https://git-lfs.github.com/spec/", "is a pointer of Git LFS to a file that is not here",
+		"fetch the file with 'git lfs pull'",
+	},
 	{"/annex/objects/", "is a pointer of git-annex to a file that is not here", "fetch the file with 'git annex get'"},
-	{"PK\x03\x04", "is a zip archive, as documents of Word and Excel are, too", unpack + ", or convert the document: 'pandoc -t plain' makes a text of Word and e-books, 'soffice --convert-to csv' a table of Excel"},
+	{
+		"PK\x03\x04", "is a zip archive, as documents of Word and Excel are, too",
+		unpack +
+			", or convert the document: 'pandoc -t plain' makes a text of Word and e-books, " +
+			"'soffice --convert-to csv' a table of Excel",
+	},
 	{"PK\x05\x06", "is an empty zip archive", unpack},
 	{"PK\x07\x08", "is a part of a zip archive", unpack},
 	{"7z\xbc\xaf\x27\x1c", "is a 7z archive", unpack},
 	{"Rar!\x1a\x07", "is a rar archive", unpack},
 	{"!<arch>\n", "is an ar archive", unpack},
 	{"%PDF-?.", "is a PDF", "convert it with 'pdftotext FILE.pdf FILE.txt', and name that"},
-	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a document of an old Word, Excel or Outlook", "convert it with 'soffice --convert-to txt FILE', and name that"},
+	{
+		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a document of an old Word, Excel or Outlook",
+		"convert it with 'soffice --convert-to txt FILE', and name that",
+	},
 	{"SQLite format 3\x00", "is a database of SQLite", export},
 	{"FEA1\x00\x00\x00\x00", "is a Feather file of version 1", "write it again with pyarrow.feather.write_feather"},
 	{"Obj\x01", "is a file of Avro", export},
@@ -267,8 +283,8 @@ type unread string
 
 func (u unread) Error() string { return string(u) }
 
-// CheckText returns an error if a file with this beginning is in a format that is not read. The error continues a sentence
-// about the file, and says what to do. A file of tar is known from 512 bytes on.
+// CheckText returns an error if a file with this beginning is in a format that is not read. The error continues a
+// sentence about the file, and says what to do. A file of tar is known from 512 bytes on.
 func CheckText(head []byte) error {
 	for _, f := range foreigners {
 		if beginsWith(head, f.magic) {
@@ -277,7 +293,8 @@ func CheckText(head []byte) error {
 	}
 	switch {
 	case isTar(head):
-		return unread("the file is a tar archive, which is not read: unpack it with 'tar xf' into a folder, and name that")
+		return unread(
+			"the file is a tar archive, which is not read: unpack it with 'tar xf' into a folder, and name that")
 	case bytes.IndexByte(head, 0) < 0: // a text; what follows begins with letters alone
 	case bytes.HasPrefix(head, []byte("ORC")):
 		return unread("the file is a file of ORC, which is not read: " + export)

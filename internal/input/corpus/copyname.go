@@ -14,9 +14,9 @@ import (
 // longestElement is how many bytes a file system allows the name of a file or folder.
 const longestElement = 255
 
-// CopyName returns the name of a copy of the file in a tree of folders that is as the input's: the Name, with the ending of its compression
-// or, if copies have another one, with [File.CopySuffix]. It is a path with slashes that leads nowhere else. The files of an archive are in a
-// folder with the Name of the archive.
+// CopyName returns the name of a copy of the file in a tree of folders that is as the input's: the Name, with the
+// ending of its compression or, if copies have another one, with [File.CopySuffix]. It is a path with slashes that
+// leads nowhere else. The files of an archive are in a folder with the Name of the archive.
 func (f *File) CopyName() string {
 	if f.Name == Stdin {
 		return Stdin + "." + f.Ending()
@@ -38,8 +38,8 @@ func (f *File) CopyName() string {
 	return strings.Join(elements, "/")
 }
 
-// plainElement returns an element of a path, with a percent sign and two digits for each byte that is no part of a text or no visible
-// character, and for the points of "..".
+// plainElement returns an element of a path, with a percent sign and two digits for each byte that is no part of a text
+// or no visible character, and for the points of "..".
 func plainElement(element string) string {
 	if element == ".." {
 		return "%2E%2E"
@@ -56,8 +56,8 @@ func plainElement(element string) string {
 	return b.String()
 }
 
-// CheckCopyNames returns an error if copies of files cannot lie in one tree of folders: two of them would have one name, or one would
-// have the name of a folder.
+// CheckCopyNames returns an error if copies of files cannot lie in one tree of folders: two of them would have one
+// name, or one would have the name of a folder.
 func CheckCopyNames(files []File) error {
 	names, folders := map[string]string{}, map[string]string{} // the paths of files
 	for file := range single(files) {
@@ -71,7 +71,8 @@ func CheckCopyNames(files []File) error {
 		names[name] = file.Path
 		for folder := name; folder != "."; folder = path.Dir(folder) {
 			if element := path.Base(folder); len(element) > longestElement {
-				return setting.Errorf("the copy of %s would have a name of %d bytes: %s", file.Path, len(element), element)
+				return setting.Errorf("the copy of %s would have a name of %d bytes: %s", file.Path, len(element),
+					element)
 			}
 			if folder != name {
 				folders[folder] = file.Path

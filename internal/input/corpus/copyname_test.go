@@ -11,14 +11,20 @@ func TestCopyName(t *testing.T) {
 		file File
 		want string
 	}{
-		{File{Name: "lang=de/date=2024%2F01/part-0.jsonl", Path: "in/lang=de/date=2024%2F01/part-0.jsonl"}, "lang=de/date=2024%2F01/part-0.jsonl"},
+		{
+			File{Name: "lang=de/date=2024%2F01/part-0.jsonl", Path: "in/lang=de/date=2024%2F01/part-0.jsonl"},
+			"lang=de/date=2024%2F01/part-0.jsonl",
+		},
 		{File{Name: "train/a.jsonl", Path: "/in/train/a.jsonl.gz", Compression: Gzip}, "train/a.jsonl.gz"},
 		{File{Name: "a.csv", Path: "/in/a.csv.ZST", Compression: Zstd, Format: CSV}, "a.csv.ZST"},
 		{File{Name: "a.jsonl", Path: "/in/a.jsonl.bz2", Compression: Bzip2}, "a.jsonl.zst"},
 		{File{Name: "a", Path: "/in/a", Compression: XZ}, "a.zst"},
 		{File{Name: "in/a.jsonl.gz", Path: "/home/in/a.jsonl.gz", Compression: Gzip}, "in/a.jsonl.gz"},
 		{File{Name: "a.gz", Path: "/in/a.gz.gz", Compression: Gzip}, "a.gz.gz"},
-		{File{Name: "all.tar/b/a.jsonl", Path: "/in/all.tar.gz!/b/a.jsonl.gz", Compression: Gzip}, "all.tar/b/a.jsonl.gz"},
+		{
+			File{Name: "all.tar/b/a.jsonl", Path: "/in/all.tar.gz!/b/a.jsonl.gz", Compression: Gzip},
+			"all.tar/b/a.jsonl.gz",
+		},
 		{File{Name: "/home/in/a.jsonl", Path: "/home/in/a.jsonl"}, "home/in/a.jsonl"},
 		{File{Name: "s3://corpora/in/a.jsonl", Path: "s3://corpora/in/a.jsonl"}, "s3:/corpora/in/a.jsonl"},
 		{File{Name: "../../in/./..a.jsonl", Path: "/in/..a.jsonl"}, "%2E%2E/%2E%2E/in/..a.jsonl"},

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Fields names the fields of a record, to the letter. Where fields hold fields, as in JSON, content.body is the field body of
-// the field content, or the field of that whole name.
+// Fields names the fields of a record, to the letter. Where fields hold fields, as in JSON, content.body is the field
+// body of the field content, or the field of that whole name.
 type Fields struct {
 	// ID is the field of the document's id; empty: documents have none.
 	ID string
 	// Texts are the fields of the document's text. Of several, some may be missing or null in a line, but not all.
 	Texts []string
-	// Features is the field of the document's features; where it is not empty, documents have features instead of texts, or
-	// next to them if Beside is set. A document with texts may have no features.
+	// Features is the field of the document's features; where it is not empty, documents have features instead of
+	// texts, or next to them if Beside is set. A document with texts may have no features.
 	Features string
 	Beside   bool
 	Others   []string
@@ -32,22 +32,22 @@ type Record struct {
 	HasID bool
 	// IsInteger says that the id is a whole number, as [IsInteger] has it, and no string of digits.
 	IsInteger bool
-	// Texts holds the texts, unescaped, in the order of [Fields]; empty for one that is missing or null. Bytes that are not
-	// UTF-8 are left as they are in the line.
+	// Texts holds the texts, unescaped, in the order of [Fields]; empty for one that is missing or null. Bytes that are
+	// not UTF-8 are left as they are in the line.
 	Texts    [][]byte
 	Features []Feature
-	// Others holds the values of the other fields, in the order of [Fields]: a string without its quotes, all else as it is in
-	// the line. It is nil for a field that is missing, null or NaN, and not nil for an empty string.
+	// Others holds the values of the other fields, in the order of [Fields]: a string without its quotes, all else as
+	// it is in the line. It is nil for a field that is missing, null or NaN, and not nil for an empty string.
 	Others [][]byte
-	// URL and Date say from where and when a web archive has fetched the record, as they stand there; empty for other formats. They are
-	// known of some records that are no documents, too.
+	// URL and Date say from where and when a web archive has fetched the record, as they stand there; empty for other
+	// formats. They are known of some records that are no documents, too.
 	URL, Date []byte
 	// Title is the title of a web page without its numbers; empty for what is no web page.
 	Title []byte
 }
 
-// IsInteger reports whether a text is a whole number of 64 bits with its sign, in the only way to write it: without a plus, leading
-// zeros or -0.
+// IsInteger reports whether a text is a whole number of 64 bits with its sign, in the only way to write it: without a
+// plus, leading zeros or -0.
 func IsInteger(text []byte) bool {
 	if len(text) == 0 || len(text) > len("-9223372036854775808") || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
 		return false
@@ -59,10 +59,10 @@ func IsInteger(text []byte) bool {
 
 // JSONDecoder takes id and text out of JSON lines. It is not for concurrent use.
 //
-// It reads each line to its end as encoding/json does: half a surrogate pair becomes U+FFFD, nesting deeper than 10,000 is an
-// error. It is more lenient in two ways: strings may contain control characters, and NaN, Infinity and -Infinity are values,
-// as Python writes them. It is stricter in two: field names are matched to the letter, and a wanted field that occurs twice is
-// an error.
+// It reads each line to its end as encoding/json does: half a surrogate pair becomes U+FFFD, nesting deeper than 10,000
+// is an error. It is more lenient in two ways: strings may contain control characters, and NaN, Infinity and -Infinity
+// are values, as Python writes them. It is stricter in two: field names are matched to the letter, and a wanted field
+// that occurs twice is an error.
 type JSONDecoder struct {
 	scanner  scanner
 	name     []byte  // unescaped field name
@@ -312,7 +312,8 @@ func AppendJoined(b, content []byte, isFirst bool) []byte {
 	return append(b, content...)
 }
 
-// join makes one text of the list from begin to end, which is well-formed, if it holds strings, null and such lists only.
+// join makes one text of the list from begin to end, which is well-formed, if it holds strings, null and such lists
+// only.
 func (d *JSONDecoder) join(begin, end int, w *wanted) {
 	s := &d.scanner
 	all := joined{isNil: true}
@@ -381,7 +382,9 @@ func (d *JSONDecoder) record() (Record, error) {
 	}
 	if d.features != nil && !(d.beside && d.features.field.isNone()) {
 		if d.features.field.kind == missing {
-			return r, MissingField(fmt.Sprintf("field %.64q is missing: a document needs an array or an object of features there", d.features.name))
+			return r, MissingField(
+				fmt.Sprintf("field %.64q is missing: a document needs an array or an object of features there",
+					d.features.name))
 		}
 		if r.Features, err = d.reader.read(d.features.field.kind, d.features.field.content); err != nil {
 			return r, err
@@ -425,7 +428,10 @@ func (d *JSONDecoder) readTexts() ([][]byte, error) {
 		d.textsOut = append(d.textsOut, w.field.content)
 	}
 	if !found {
-		return nil, MissingField(fmt.Sprintf("field %.64q is %v, and so are the other text fields: a document needs a string in one of them", d.texts[0].name, d.texts[0].field.kind))
+		return nil, MissingField(
+			fmt.Sprintf(
+				"field %.64q is %v, and so are the other text fields: a document needs a string in one of them",
+				d.texts[0].name, d.texts[0].field.kind))
 	}
 	return d.textsOut, nil
 }

@@ -53,7 +53,8 @@ func TestDecode(t *testing.T) {
 	} {
 		got, err := decodeAs(test.line)
 		if err != nil || string(got.ID) != test.id || textOf(got) != test.text || got.HasID != (test.id != "") {
-			t.Errorf("%.100s: id %q (%v), text %q, error %v; want %q and %q", test.line, got.ID, got.HasID, textOf(got), err, test.id, test.text)
+			t.Errorf("%.100s: id %q (%v), text %q, error %v; want %q and %q", test.line, got.ID, got.HasID,
+				textOf(got), err, test.id, test.text)
 		}
 	}
 }
@@ -82,7 +83,10 @@ func TestDecodeErrors(t *testing.T) {
 		{`{"id":true,"text":"b"}`, `field "id" is a boolean: an id is a string or a number`},
 		{`{"text":"b"`, `malformed JSON: neither a comma nor a closing bracket after a value at the end of the line`},
 		{`{"text":"b"}}`, `malformed JSON: more than one value at byte 12 of the line, before "}"`},
-		{`{"text":"b"} {"text":"c"}`, `malformed JSON: more than one object, which are all lost, and --format json reads them, at byte 13 of the line, before "{"`},
+		{
+			`{"text":"b"} {"text":"c"}`,
+			`malformed JSON: more than one object, which are all lost, and --format json reads them, at byte 13 of the line, before "{"`,
+		},
 		{`{"text":"b",}`, `malformed JSON: no field name in quotes at byte 12 of the line, before "}"`},
 		{`{"text" "b"}`, `malformed JSON: no colon after a field name at byte 8 of the line, before "\""`},
 		{`{"text":}`, `malformed JSON: no value at byte 8 of the line, before "}"`},
@@ -94,15 +98,36 @@ func TestDecodeErrors(t *testing.T) {
 		{`{"text":"\u12g4"}`, `malformed JSON: \u without four hexadecimal digits at byte 9 of the line, before "\\"`},
 		{`{"text":"\u12"}`, `malformed JSON: \u without four hexadecimal digits at byte 9 of the line, before "\\"`},
 		{`{"a":01,"text":"b"}`, `malformed JSON: number with a leading zero at byte 5 of the line, before "0"`},
-		{`{"a":1.,"text":"b"}`, `malformed JSON: number without digits after the point at byte 5 of the line, before "1"`},
-		{`{"a":1e,"text":"b"}`, `malformed JSON: number without digits in its exponent at byte 5 of the line, before "1"`},
+		{
+			`{"a":1.,"text":"b"}`,
+			`malformed JSON: number without digits after the point at byte 5 of the line, before "1"`,
+		},
+		{
+			`{"a":1e,"text":"b"}`,
+			`malformed JSON: number without digits in its exponent at byte 5 of the line, before "1"`,
+		},
 		{`{"a":-,"text":"b"}`, `malformed JSON: no value at byte 5 of the line, before "-"`},
-		{`{"a":[1 2],"text":"b"}`, `malformed JSON: neither a comma nor a closing bracket after a value at byte 8 of the line, before "2"`},
-		{`{"a":[1},"text":"b"}`, `malformed JSON: neither a comma nor a closing bracket after a value at byte 7 of the line, before "}"`},
+		{
+			`{"a":[1 2],"text":"b"}`,
+			`malformed JSON: neither a comma nor a closing bracket after a value at byte 8 of the line, before "2"`,
+		},
+		{
+			`{"a":[1},"text":"b"}`,
+			`malformed JSON: neither a comma nor a closing bracket after a value at byte 7 of the line, before "}"`,
+		},
 		{`{"a":tru,"text":"b"}`, `malformed JSON: no value at byte 5 of the line, before "t"`},
-		{`{"text":"b","a":` + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + `}`, `malformed JSON: nested deeper than 10000 at byte 10015 of the line, before "["`},
-		{`{"text":"b","a":` + strings.Repeat(`{"a":[`, 100_000), `malformed JSON: nested deeper than 10000 at byte 30015 of the line, before "["`},
-		{strings.Repeat("[", 1_000_000), `malformed JSON: nested deeper than 10000 at byte 9999 of the line, before "["`},
+		{
+			`{"text":"b","a":` + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + `}`,
+			`malformed JSON: nested deeper than 10000 at byte 10015 of the line, before "["`,
+		},
+		{
+			`{"text":"b","a":` + strings.Repeat(`{"a":[`, 100_000),
+			`malformed JSON: nested deeper than 10000 at byte 30015 of the line, before "["`,
+		},
+		{
+			strings.Repeat("[", 1_000_000),
+			`malformed JSON: nested deeper than 10000 at byte 9999 of the line, before "["`,
+		},
 		{"\xef\xbb\xbf{}", `malformed JSON: no value at byte 0 of the line, before "\xef"`},
 	} {
 		if _, err := decodeAs(test.line); err == nil || err.Error() != test.want {
@@ -137,12 +162,14 @@ func TestDecodeFieldNames(t *testing.T) {
 func TestDecodeAgain(t *testing.T) {
 	d := NewJSONDecoder(Fields{ID: "id", Texts: []string{"text"}})
 	for _, line := range []string{
-		`{"id":"\n1","text":"\t2"}`, `{"text":"plain"}`, `{"text":`, `{"id":5,"text":"\u0041"}`, `{"id":[[`, `{"text":"","x":"\\"}`,
+		`{"id":"\n1","text":"\t2"}`, `{"text":"plain"}`, `{"text":`, `{"id":5,"text":"\u0041"}`, `{"id":[[`,
+		`{"text":"","x":"\\"}`,
 	} {
 		bytesOfLine := []byte(line)
 		got, gotErr := d.Decode(bytesOfLine)
 		want, wantErr := decodeAs(line)
-		if fmt.Sprintf("%q %q %v %v", got.ID, textOf(got), got.HasID, gotErr) != fmt.Sprintf("%q %q %v %v", want.ID, textOf(want), want.HasID, wantErr) {
+		if fmt.Sprintf("%q %q %v %v", got.ID, textOf(got), got.HasID, gotErr) !=
+			fmt.Sprintf("%q %q %v %v", want.ID, textOf(want), want.HasID, wantErr) {
 			t.Errorf("%s: %+v, %v; with a new decoder %+v, %v", line, got, gotErr, want, wantErr)
 		}
 		if string(bytesOfLine) != line {
@@ -176,8 +203,10 @@ func TestDecodeDoesNotAllocate(t *testing.T) {
 // FuzzDecode compares with encoding/json.
 func FuzzDecode(f *testing.F) {
 	for _, line := range []string{
-		`{"id":"a","text":"b"}`, `{"id":12.5e-7,"text":"\ud83d\u0041\n","x":[{},[],"\"",null]}`, `{"text":"\ud83d\ude00\udead"}`,
-		`{"a":{"b":[1,-0,true,false]},"text":"\\\"","te\u0078t":""}`, `[1,{"a":"\/"}]`, `{"a":NaN,"text":"b"}`, "{\"text\":\"\xff\\u00e9\xc3\"} ",
+		`{"id":"a","text":"b"}`, `{"id":12.5e-7,"text":"\ud83d\u0041\n","x":[{},[],"\"",null]}`,
+		`{"text":"\ud83d\ude00\udead"}`,
+		`{"a":{"b":[1,-0,true,false]},"text":"\\\"","te\u0078t":""}`, `[1,{"a":"\/"}]`, `{"a":NaN,"text":"b"}`,
+		"{\"text\":\"\xff\\u00e9\xc3\"} ",
 		`{"text":"","a":1.0e+5,"a":-0.1E-2}`, `{"id":{},"text":"b"}`, `"\u00"`, `{"a":[[[`, `{"id":"","text":null}`,
 	} {
 		f.Add([]byte(line))
@@ -244,8 +273,15 @@ func BenchmarkDecode(b *testing.B) {
 	for _, bench := range []struct{ name, line string }{
 		{"short", `{"id":"document-1234567","text":"` + words[:300] + `"}`},
 		{"long", `{"id":"document-1234567","text":"` + strings.Repeat(words, 10) + `"}`},
-		{"newlines", `{"id":"document-1234567","text":"` + strings.ReplaceAll(strings.Repeat(words, 10), ",", `\n`) + `"}`},
-		{"quotes", `{"id":"document-1234567","text":"` + strings.ReplaceAll(strings.Repeat(words, 10), "words", `\"words\"`) + `"}`},
+		{
+			"newlines",
+			`{"id":"document-1234567","text":"` + strings.ReplaceAll(strings.Repeat(words, 10), ",", `\n`) + `"}`,
+		},
+		{
+			"quotes",
+			`{"id":"document-1234567","text":"` + strings.ReplaceAll(strings.Repeat(words, 10), "words", `\"words\"`) +
+				`"}`,
+		},
 		{"many fields", `{"id":"document-1234567",` + many + `"text":"` + words[:300] + `"}`},
 		{"ascii escaped", `{"id":"document-1234567","text":"` + cyrillic + `"}`},
 	} {
@@ -262,7 +298,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// TestHugeText: a huge text is unescaped where it is, so it takes no memory in addition to its line. It is what encoding/json reads.
+// TestHugeText: a huge text is unescaped where it is, so it takes no memory in addition to its line. It is what
+// encoding/json reads.
 func TestHugeText(t *testing.T) {
 	text := strings.Repeat("a \"quoted\" word,\n\u00e9 \U0001f600 \u2028", keepBytes/20)
 	line, err := json.Marshal(map[string]string{"id": "a\nb", "text": text, "url": "c\td"})
@@ -276,7 +313,8 @@ func TestHugeText(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(record.Texts[0]) != text || string(record.ID) != "a\nb" || string(record.Others[0]) != "c\td" {
-		t.Errorf("text of %d bytes, want %d; id %q, url %q", len(record.Texts[0]), len(text), record.ID, record.Others[0])
+		t.Errorf("text of %d bytes, want %d; id %q, url %q", len(record.Texts[0]), len(text), record.ID,
+			record.Others[0])
 	}
 	if held := cap(decoder.texts[0].buffer); held > 0 {
 		t.Errorf("the text takes %d bytes more", held)

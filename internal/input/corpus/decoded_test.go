@@ -94,7 +94,8 @@ func TestDecodedWindow(t *testing.T) {
 	if err == nil {
 		decoded.Close()
 	}
-	if want := "window size exceeded of 128 MiB: recompress it with zstd --long=27"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "window size exceeded of 128 MiB: recompress it with zstd --long=27"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 }

@@ -19,8 +19,8 @@ type Feature struct {
 
 const featureSize = 24
 
-// ofString returns the hash of a feature that is a string. To find two strings of one hash, or a string with the hash of a number,
-// takes some 2^64 tries, whoever knows the seed.
+// ofString returns the hash of a feature that is a string. To find two strings of one hash, or a string with the hash
+// of a number, takes some 2^64 tries, whoever knows the seed.
 func ofString(name []byte) [16]byte {
 	sum := sha256.Sum256(name)
 	return [16]byte(sum[:16])
@@ -41,15 +41,16 @@ type FeatureReader struct {
 	features []Feature
 }
 
-// JSON reads features that stand as JSON in a text, such as a value of CSV: an array or an object, as in a line of JSON.
-// They are valid until the next read.
+// JSON reads features that stand as JSON in a text, such as a value of CSV: an array or an object, as in a line of
+// JSON. They are valid until the next read.
 func (r *FeatureReader) JSON(text []byte) ([]Feature, error) {
 	r.dropLarge()
 	s := &r.scanner
 	s.line = text
 	start := s.space(0)
 	if start == len(text) {
-		return nil, fmt.Errorf("field %.64q is empty: a document needs a JSON array or object of features there", r.Field)
+		return nil, fmt.Errorf("field %.64q is empty: a document needs a JSON array or object of features there",
+			r.Field)
 	}
 	k, end := s.value(start)
 	if end < 0 || s.end(end) < 0 {
@@ -58,13 +59,14 @@ func (r *FeatureReader) JSON(text []byte) ([]Feature, error) {
 	return r.read(k, text[start:end])
 }
 
-// Values reads features from their names or, if they are hashes, from the digits of these. Weights are the digits of their
-// weights; nil: each is 1. The features are valid until the next read.
+// Values reads features from their names or, if they are hashes, from the digits of these. Weights are the digits of
+// their weights; nil: each is 1. The features are valid until the next read.
 func (r *FeatureReader) Values(values [][]byte, areHashes bool, weights [][]byte) ([]Feature, error) {
 	r.dropLarge()
 	r.features = r.features[:0]
 	if weights != nil && len(weights) != len(values) {
-		return nil, fmt.Errorf("field %.64q has %d features that are not null, and %d weights", r.Field, len(values), len(weights))
+		return nil, fmt.Errorf("field %.64q has %d features that are not null, and %d weights", r.Field, len(values),
+			len(weights))
 	}
 	for i, value := range values {
 		f := Feature{Weight: 1}
@@ -89,7 +91,9 @@ func (r *FeatureReader) Values(values [][]byte, areHashes bool, weights [][]byte
 
 func (r *FeatureReader) add(f Feature) error {
 	if r.Most > 0 && len(r.features) == r.Most {
-		return fmt.Errorf("field %.64q has more than the %d features that memory allows for: give a larger --memory, or fewer features", r.Field, r.Most)
+		return fmt.Errorf(
+			"field %.64q has more than the %d features that memory allows for: give a larger --memory, "+
+				"or fewer features", r.Field, r.Most)
 	}
 	r.features = append(r.features, f)
 	return nil
@@ -107,12 +111,13 @@ func (r *FeatureReader) dropLarge() {
 	}
 }
 
-// read reads the features in a well-formed value. It is an array or an object. The elements of an array are features, or
-// pairs of a feature and its weight. An object maps features to weights. A feature is a string, or the whole number of 64
-// bits that is its hash. A missing weight is 1.
+// read reads the features in a well-formed value. It is an array or an object. The elements of an array are features,
+// or pairs of a feature and its weight. An object maps features to weights. A feature is a string, or the whole number
+// of 64 bits that is its hash. A missing weight is 1.
 func (r *FeatureReader) read(k kind, value []byte) ([]Feature, error) {
 	if k != array && k != object {
-		return nil, fmt.Errorf("field %.64q is %v: a document needs an array or an object of features there", r.Field, k)
+		return nil, fmt.Errorf("field %.64q is %v: a document needs an array or an object of features there", r.Field,
+			k)
 	}
 	r.features = r.features[:0]
 	// Only types can be wrong.
@@ -134,8 +139,8 @@ func (r *FeatureReader) read(k kind, value []byte) ([]Feature, error) {
 	return r.features, nil
 }
 
-// feature reads the feature at i, which is in an object if isMember is set, else in an array. It returns the index behind
-// the feature.
+// feature reads the feature at i, which is in an object if isMember is set, else in an array. It returns the index
+// behind the feature.
 func (s *scanner) feature(i int, isMember bool) (Feature, int, error) {
 	isPair := !isMember && s.peek(i) == '['
 	if isPair {

@@ -21,7 +21,10 @@ func TestDecodeFeatures(t *testing.T) {
 		{`{"features":[]}`, nil},
 		{`{"features":{ }}`, nil},
 		{`{"features":[1,18446744073709551615]}`, []Feature{{number(1), 1}, {number(math.MaxUint64), 1}}},
-		{`{"features" : [ [ 1 , 2.5 ] ,"a", ["b",1e3], ["c"] ] }`, []Feature{{number(1), 2.5}, {name("a"), 1}, {name("b"), 1000}, {name("c"), 1}}},
+		{
+			`{"features" : [ [ 1 , 2.5 ] ,"a", ["b",1e3], ["c"] ] }`,
+			[]Feature{{number(1), 2.5}, {name("a"), 1}, {name("b"), 1000}, {name("c"), 1}},
+		},
 		{`{"features":{"a":1,"b" : 0.25 , "":3}}`, []Feature{{name("a"), 1}, {name("b"), .25}, {name(""), 3}}},
 		{`{"features":["\u0061","]"," , "]}`, []Feature{{name("a"), 1}, {name("]"), 1}, {name(" , "), 1}}},
 		{`{"text":5,"features":[2]}`, []Feature{{number(2), 1}}},
@@ -37,9 +40,15 @@ func TestDecodeFeatures(t *testing.T) {
 		{`{"features":"a"}`, `field "features" is a string: a document needs an array or an object of features there`},
 		{`{"features":[1,-1]}`, `feature 1 of field "features" is -1: a hash is a whole number of 64 bits`},
 		{`{"features":[1.5]}`, `feature 0 of field "features" is 1.5: a hash is a whole number of 64 bits`},
-		{`{"features":[18446744073709551616]}`, `feature 0 of field "features" is 18446744073709551616: a hash is a whole number of 64 bits`},
+		{
+			`{"features":[18446744073709551616]}`,
+			`feature 0 of field "features" is 18446744073709551616: a hash is a whole number of 64 bits`,
+		},
 		{`{"features":[null]}`, `feature 0 of field "features" is null: it must be a string or the number of its hash`},
-		{`{"features":[[[1],2]]}`, `feature 0 of field "features" is an array: it must be a string or the number of its hash`},
+		{
+			`{"features":[[[1],2]]}`,
+			`feature 0 of field "features" is an array: it must be a string or the number of its hash`,
+		},
 		{`{"features":[[]]}`, `feature 0 of field "features" is an empty array`},
 		{`{"features":[["a",0]]}`, `feature 0 of field "features" has the weight 0: it must be a number above 0`},
 		{`{"features":{"a":"b"}}`, `feature 0 of field "features" has the weight "b": it must be a number above 0`},
@@ -69,7 +78,10 @@ func TestDecodeTexts(t *testing.T) {
 		}
 	}
 	for _, test := range []struct{ line, want string }{
-		{`{"id":1}`, `field "title" is missing, and so are the other text fields: a document needs a string in one of them`},
+		{
+			`{"id":1}`,
+			`field "title" is missing, and so are the other text fields: a document needs a string in one of them`,
+		},
 		{`{"text":"a","title":1}`, `field "title" is a number: a document needs a string there`},
 	} {
 		if _, err := d.Decode([]byte(test.line)); err == nil || err.Error() != test.want {
@@ -81,7 +93,8 @@ func TestDecodeTexts(t *testing.T) {
 // FuzzDecodeFeatures compares with encoding/json.
 func FuzzDecodeFeatures(f *testing.F) {
 	for _, features := range []string{
-		`[1,[2,.5],"a",["b",1e3],["c"]]`, `{"a":1,"b":0.25}`, ` [ [ 1 , 2 ] ] `, `[[],{}]`, `[-1]`, `"a"`, `{"\u00":1}`, `[[1,2,3]]`, `[1e2]`, `[["\ud83d",1]]`,
+		`[1,[2,.5],"a",["b",1e3],["c"]]`, `{"a":1,"b":0.25}`, ` [ [ 1 , 2 ] ] `, `[[],{}]`, `[-1]`, `"a"`,
+		`{"\u00":1}`, `[[1,2,3]]`, `[1e2]`, `[["\ud83d",1]]`,
 	} {
 		f.Add(features)
 	}

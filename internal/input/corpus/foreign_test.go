@@ -19,7 +19,8 @@ func tarred(t *testing.T, format tar.Format) []byte {
 	w := tar.NewWriter(&archive)
 	for _, name := range []string{"a.jsonl", "b.jsonl"} {
 		content := strings.Repeat(`{"text":"words of `+name+`"}`+"\n", 2)
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), Format: format}); err != nil {
+		if err := w.WriteHeader(
+			&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content)), Format: format}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.WriteString(w, content); err != nil {
@@ -48,7 +49,8 @@ func zipped(t *testing.T) []byte {
 }
 
 // TestForeign: no record of a file in a format that is not read is believed, whatever the file is called, and if it is
-// compressed, too. The error names the file and says what to do. An archive of tar is read, compressed or not, and one of zip.
+// compressed, too. The error names the file and says what to do. An archive of tar is read, compressed or not, and one
+// of zip.
 func TestForeign(t *testing.T) {
 	records := "\n" + strings.Repeat(`{"text":"words"}`+"\n", 100)
 	oldTar := tarred(t, tar.FormatUSTAR)
@@ -63,7 +65,11 @@ func TestForeign(t *testing.T) {
 			sum += int(c)
 		}
 	}
-	copy(oldTar[148:], []byte{byte('0' + sum>>15&7), byte('0' + sum>>12&7), byte('0' + sum>>9&7), byte('0' + sum>>6&7), byte('0' + sum>>3&7), byte('0' + sum&7), 0, ' '})
+	copy(oldTar[148:],
+		[]byte{
+			byte('0' + sum>>15&7), byte('0' + sum>>12&7), byte('0' + sum>>9&7), byte('0' + sum>>6&7),
+			byte('0' + sum>>3&7), byte('0' + sum&7), 0, ' ',
+		})
 	archives := map[string][]byte{
 		"tar": tarred(t, tar.FormatPAX), "tar of GNU": tarred(t, tar.FormatGNU), "tar of V7": oldTar, "zip": zipped(t),
 	}
@@ -80,7 +86,11 @@ func TestForeign(t *testing.T) {
 	}
 	for what, content := range archives {
 		isZip := what == "zip"
-		for ending, stored := range map[string][]byte{"": content, ".gz": gzipped(t, content), ".zst": zstded(t, content)} {
+		for ending, stored := range map[string][]byte{
+			"":     content,
+			".gz":  gzipped(t, content),
+			".zst": zstded(t, content),
+		} {
 			for _, name := range []string{"x.jsonl" + ending, "x" + ending, "x.csv" + ending} {
 				path := filepath.Join(t.TempDir(), name)
 				if err := os.WriteFile(path, stored, 0o600); err != nil {
@@ -111,8 +121,10 @@ func TestForeign(t *testing.T) {
 		t.Errorf("compressed twice: %v", err)
 	}
 	for _, text := range []string{
-		"ORCID,text\n", "BZ2 is no format\n", "BZh is a prefix of bzip2\n", "BZh91 stands for a road\n", "FEA1 and FEA2 are programs\n",
-		"LZIP is a program\n", "%PDF- begins a PDF\n", "Rar! said the lion\n", "PK\n", "%PD", "{}", "7z", strings.Repeat("text ", 200),
+		"ORCID,text\n", "BZ2 is no format\n", "BZh is a prefix of bzip2\n", "BZh91 stands for a road\n",
+		"FEA1 and FEA2 are programs\n",
+		"LZIP is a program\n", "%PDF- begins a PDF\n", "Rar! said the lion\n", "PK\n", "%PD", "{}", "7z",
+		strings.Repeat("text ", 200),
 	} {
 		if err := CheckText([]byte(text)); err != nil {
 			t.Errorf("%.20q: %v", text, err)

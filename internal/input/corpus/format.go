@@ -33,7 +33,8 @@ const (
 	JSON
 	// Arrow is Apache Arrow's format of files and of streams, which Feather is, too: each row is a document.
 	Arrow
-	// Bulk has the requests of Elasticsearch's bulk interface, as Cirrus dumps them: each document is two lines of JSON.
+	// Bulk has the requests of Elasticsearch's bulk interface, as Cirrus dumps them: each document is two lines of
+	// JSON.
 	Bulk
 )
 
@@ -45,11 +46,13 @@ type Definition struct {
 	Format Format
 	// Name is what a user calls it, in small letters. Help says in a few words what the name does not.
 	Name, Help string
-	// Endings are the endings of the names of its files, with the point and in small letters. Names lose .gz and the like first.
+	// Endings are the endings of the names of its files, with the point and in small letters. Names lose .gz and the
+	// like first.
 	Endings []string
 	// Magics are first bytes that no other format has: they count more than the name.
 	Magics []string
-	// IsBinary says that each of its files begins with one of Magics, so that a text is of another format, whatever its name.
+	// IsBinary says that each of its files begins with one of Magics, so that a text is of another format, whatever its
+	// name.
 	IsBinary bool
 	// Begins, if it is not nil, reports whether a text that begins with head is of the format, although its name says
 	// [JSONLines], a text, or nothing. Head has no white space at its beginning.
@@ -59,15 +62,15 @@ type Definition struct {
 
 	Charset CharsetRule
 
-	// IsLines says that a record is a line, IsWhole that a file is one document, and HasFields that a record has fields,
-	// one of which is the text.
+	// IsLines says that a record is a line, IsWhole that a file is one document, and HasFields that a record has
+	// fields, one of which is the text.
 	IsLines, IsWhole, HasFields bool
 
 	// Source returns a source of records, and Decoder what takes the documents out of them.
 	Source  func(Limits, Wanted) Source
 	Decoder func(Wanted) Decoder
-	// Parts returns where a file can be cut; nil: nowhere, unless it is one of lines. It returns an error if the file does
-	// not have the wanted fields.
+	// Parts returns where a file can be cut; nil: nowhere, unless it is one of lines. It returns an error if the file
+	// does not have the wanted fields.
 	Parts func(*File, Wanted) ([]Part, error)
 	// FieldNames returns the names of the fields of a record, and of fields in them; nil: it has none.
 	FieldNames func(wanted Wanted, header, record []byte) []string
@@ -80,9 +83,9 @@ type Definition struct {
 	CopyEnding string
 	// Cutter returns what cuts stretches out of the texts of records; nil: they cannot be cut.
 	Cutter func(Wanted) Cutter
-	// CopyRows copies rows of a file instead of Annotator, Cutter and Writer, for a format whose rows cannot be copied one by one.
-	// Annotatable returns an error if the file has one of the names of [AnnotationFields] already, and Cuttable if its texts cannot be
-	// cut.
+	// CopyRows copies rows of a file instead of Annotator, Cutter and Writer, for a format whose rows cannot be copied
+	// one by one. Annotatable returns an error if the file has one of the names of [AnnotationFields] already, and
+	// Cuttable if its texts cannot be cut.
 	CopyRows    func(file *File, limits Limits, out io.Writer, rows RowCopy) (copied int64, err error)
 	Cuttable    func(*File, Wanted) error
 	Annotatable func(*File) error
@@ -145,7 +148,8 @@ const (
 
 type Wanted struct {
 	Fields Fields
-	// Charset names the encoding of files that are a document, and neither UTF-8 nor marked; empty: the one that they say or look like.
+	// Charset names the encoding of files that are a document, and neither UTF-8 nor marked; empty: the one that they
+	// say or look like.
 	Charset string
 	Dialect
 	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
@@ -170,9 +174,9 @@ type RowCopy struct {
 	Keep func(row int64) bool
 	// Lost hears how many rows that Keep has chosen are left out, since a column of theirs is damaged.
 	Lost func(rows int64)
-	// Annotations are the annotations of rows, and Cuts returns what is cut from the text of one, which is the field of that name; nil:
-	// nothing of the kind is done. Both may be asked several times about a row that Keep has chosen, before Keep is asked about the next
-	// group of rows.
+	// Annotations are the annotations of rows, and Cuts returns what is cut from the text of one, which is the field of
+	// that name; nil: nothing of the kind is done. Both may be asked several times about a row that Keep has chosen,
+	// before Keep is asked about the next group of rows.
 	Annotations *Annotations
 	Cuts        func(row int64) []Cut
 	Text        string
@@ -211,20 +215,20 @@ type Annotator interface {
 	Clash(header, record []byte) string
 	// Header appends the header of a file, with the names of the fields, to b.
 	Header(b, header []byte) []byte
-	// Record appends a record of the file of the last header, and its annotation, to b. Names that are empty are null, or empty
-	// cells.
+	// Record appends a record of the file of the last header, and its annotation, to b. Names that are empty are null,
+	// or empty cells.
 	Record(b, record []byte, a Annotation) []byte
 }
 
-// definitions are the registered formats, by their numbers. A number without a format is nil. In registered the same formats stand one
-// behind the other: it is asked for each file.
+// definitions are the registered formats, by their numbers. A number without a format is nil. In registered the same
+// formats stand one behind the other: it is asked for each file.
 var (
 	definitions [256]*Definition
 	registered  []*Definition
 )
 
-// Register adds a format. It is called when the program starts. It panics if there is another one of the number or the name:
-// that is a mistake of a programmer, and no input and no setting brings it about.
+// Register adds a format. It is called when the program starts. It panics if there is another one of the number or the
+// name: that is a mistake of a programmer, and no input and no setting brings it about.
 func Register(d Definition) {
 	if _, known := ParseFormat(d.Name); known || definitions[d.Format] != nil || d.Name == AutoFormat {
 		panic(fmt.Sprintf("corpus: the format %d, %s, is there twice", d.Format, d.Name))
@@ -286,8 +290,8 @@ func (f *File) Ending() string {
 	return d.Name + f.CopySuffix()
 }
 
-// CopySuffix returns the ending of the names of copies of f that tells their compression: .gz, .zst, or nothing if f is plain. Copies
-// have the compression of f, or zstd where nothing here writes it.
+// CopySuffix returns the ending of the names of copies of f that tells their compression: .gz, .zst, or nothing if f is
+// plain. Copies have the compression of f, or zstd where nothing here writes it.
 func (f *File) CopySuffix() string {
 	switch f.Compression {
 	case None, Gzip:

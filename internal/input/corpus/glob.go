@@ -160,7 +160,8 @@ func (w *walk) enter(p place) error {
 	}
 	for _, entry := range entries {
 		for i := range tableLogs {
-			if log := &tableLogs[i]; entry.Name() == log.folder && hasFile(filepath.Join(folder, log.folder), log.suffix) {
+			if log := &tableLogs[i]; entry.Name() == log.folder &&
+				hasFile(filepath.Join(folder, log.folder), log.suffix) {
 				return log.refusal(folder)
 			}
 		}
@@ -237,7 +238,8 @@ func (w *walk) follow(p place, name string, elements []string, isEnd bool) error
 		isLost := isAbsent(err) || errors.Is(err, syscall.ELOOP)
 		switch {
 		case isLost && isEnd:
-			w.see(relative, links, errors.New("the symbolic link is broken: its documents are lost: fix the link or remove it"))
+			w.see(relative, links,
+				errors.New("the symbolic link is broken: its documents are lost: fix the link or remove it"))
 			return nil
 		case isLost:
 			return nil
@@ -261,7 +263,12 @@ func (w *walk) follow(p place, name string, elements []string, isEnd bool) error
 
 // see adds a file, with why it cannot be read if that is known already.
 func (w *walk) see(relative string, links int, fault error) {
-	c := &candidate{File: File{Path: filepath.Join(w.base, relative)}, relative: filepath.ToSlash(relative), links: links, unpacks: !w.all}
+	c := &candidate{
+		File:     File{Path: filepath.Join(w.base, relative)},
+		relative: filepath.ToSlash(relative),
+		links:    links,
+		unpacks:  !w.all,
+	}
 	if fault != nil {
 		c.Fault = FaultText(c.Path, fault)
 	}
@@ -286,7 +293,9 @@ func names(entries []fs.DirEntry) []string {
 }
 
 func holdsResults(folder, name string) error {
-	return fmt.Errorf("%s contains results of an earlier job, such as %s: name the files that you want, such as %s, or leave the folder out",
+	return fmt.Errorf(
+		"%s contains results of an earlier job, such as %s: name the files that you want, such as %s, "+
+			"or leave the folder out",
 		folder, name, storage.Join(folder, "unique-*"))
 }
 

@@ -14,10 +14,11 @@ import (
 
 const groupFiles = 1 << 16
 
-// Group joins files that are one document each into groups. A job can number billions of documents, but only
-// millions of files. All files of a group have one format, and all or none of them are of the reference. The
-// position of a document in a group is the number of its file there. Groups stay what they are. Files must be in the order of [List] or
-// [WithReference], and keep it. A group takes the place of its first file. No file of an earlier input comes behind one of a later input.
+// Group joins files that are one document each into groups. A job can number billions of documents, but only millions
+// of files. All files of a group have one format, and all or none of them are of the reference. The position of a
+// document in a group is the number of its file there. Groups stay what they are. Files must be in the order of [List]
+// or [WithReference], and keep it. A group takes the place of its first file. No file of an earlier input comes behind
+// one of a later input.
 func Group(files []File) []File {
 	grouped := make([]File, 0, len(files))
 	var g grouping
@@ -74,9 +75,9 @@ func Alone(files []File) []File {
 	return alone
 }
 
-// Joined returns files of two lists: the files of the second, whose paths are absolute, unless the first has the same path.
-// Names become unique again, and the order is as in [List]. All or none of the files are of the reference. A file of both lists has the
-// place of the second.
+// Joined returns files of two lists: the files of the second, whose paths are absolute, unless the first has the same
+// path. Names become unique again, and the order is as in [List]. All or none of the files are of the reference. A file
+// of both lists has the place of the second.
 func Joined(files, others []File) ([]File, error) {
 	listed := make(map[string]int, len(files))
 	for i, file := range files {
@@ -110,7 +111,9 @@ func checkNumber(files []File) error {
 	}
 	number := g.entries
 	if number > MaxFiles {
-		return fmt.Errorf("list inputs: %d files are more than the %d that a job can hold: concatenate small files or split the corpus", len(files), MaxFiles)
+		return fmt.Errorf(
+			"list inputs: %d files are more than the %d that a job can hold: "+
+				"concatenate small files or split the corpus", len(files), MaxFiles)
 	}
 	return nil
 }

@@ -20,9 +20,9 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// inspectAll opens the files that are not known and fills in what that shows about them: a Fault of those that cannot be read. It opens
-// several side by side, for network file systems. It returns the error of the first file whose storage, and not the file itself, is the
-// cause, or of the context.
+// inspectAll opens the files that are not known and fills in what that shows about them: a Fault of those that cannot
+// be read. It opens several side by side, for network file systems. It returns the error of the first file whose
+// storage, and not the file itself, is the cause, or of the context.
 func inspectAll(ctx context.Context, files []*candidate, options Options) error {
 	faults := make([]error, len(files))
 	var next atomic.Int64
@@ -54,17 +54,19 @@ func inspectAll(ctx context.Context, files []*candidate, options Options) error 
 	return nil
 }
 
-// IsOfFile reports whether a file is the cause of an error, so that others can be read. The cause may also be a storage that fails, a file
-// that changes, a limit, or the end of the context.
+// IsOfFile reports whether a file is the cause of an error, so that others can be read. The cause may also be a storage
+// that fails, a file that changes, a limit, or the end of the context.
 func IsOfFile(err error) bool {
 	var failed *fs.PathError
 	var links *os.LinkError
 	var limit *limitError
 	switch {
-	case err == nil, errors.Is(err, storage.ErrChanged), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.As(err, &limit):
+	case err == nil, errors.Is(err, storage.ErrChanged), errors.Is(err, context.Canceled),
+		errors.Is(err, context.DeadlineExceeded), errors.As(err, &limit):
 		return false
 	case errors.As(err, &failed):
-		return storage.Scheme(failed.Path) == "" && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EISDIR)) // in a bucket, rights are about all files
+		// in a bucket, rights are about all files
+		return storage.Scheme(failed.Path) == "" && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EISDIR))
 	}
 	return !errors.As(err, &links)
 }
@@ -80,8 +82,8 @@ func FaultText(path string, err error) string {
 	return text
 }
 
-// recall fills in what is known of a file that has not changed, and reports whether it has done so. Whether the file can be read is
-// not asked.
+// recall fills in what is known of a file that has not changed, and reports whether it has done so. Whether the file
+// can be read is not asked.
 func (c *candidate) recall(known map[string]File) bool {
 	file, is := known[c.absolute]
 	if !is || c.Member != nil {
@@ -100,14 +102,15 @@ func (c *candidate) recall(known map[string]File) bool {
 	return true
 }
 
-// inspect opens the file, and fills in what that shows. It is the file that its storage has listed: a service that breaks its word about
-// the size would lose documents.
+// inspect opens the file, and fills in what that shows. It is the file that its storage has listed: a service that
+// breaks its word about the size would lose documents.
 func (c *candidate) inspect(options Options) error {
 	if c.listed.Size == 0 { // of an empty file nothing is read that would show its size
 		if err := inspect(&c.File, options); err != nil || c.listed.Name == "" || c.Size == 0 {
 			return err
 		}
-		return fmt.Errorf("%s: it was listed as empty, and it has %d bytes: %w: %s", c.Path, c.Size, storage.ErrChanged, runAgain)
+		return fmt.Errorf("%s: it was listed as empty, and it has %d bytes: %w: %s", c.Path, c.Size,
+			storage.ErrChanged, runAgain)
 	}
 	handle, err := storage.Reopen(c.listed)
 	if err == nil {
@@ -115,7 +118,8 @@ func (c *candidate) inspect(options Options) error {
 		err = look(&c.File, handle, c.listed, options)
 	}
 	if errors.Is(err, storage.ErrChanged) {
-		return fmt.Errorf("%s: it is not the file of %d bytes that was listed: %w: %s", c.Path, c.listed.Size, err, runAgain)
+		return fmt.Errorf("%s: it is not the file of %d bytes that was listed: %w: %s", c.Path, c.listed.Size, err,
+			runAgain)
 	}
 	return advise(err, "file")
 }
@@ -145,7 +149,8 @@ func look(file *File, handle storage.File, info storage.Info, options Options) e
 	file.Size, file.Generation, file.Identity = info.Size, info.Generation, info.Identity
 	if file.Size == 0 {
 		if _, err := io.ReadFull(stream, make([]byte, 1)); err == nil {
-			return fmt.Errorf("%s has content but the size 0, as the files of /proc have: copy it to a file on disk, or leave it out", file.Path)
+			return fmt.Errorf(
+				"%s has content but the size 0, as the files of /proc have: copy it to a file on disk, or leave it out", file.Path)
 		}
 	}
 	head, err := readHead(stream)
@@ -173,13 +178,15 @@ func inspectMember(file *File, options Options) error {
 	if err != nil {
 		return err
 	}
-	if err = file.describe(head, stream, options); err == nil && file.Format == JSONLines && IsGuessed(file.Path) && !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+	if err = file.describe(head, stream, options); err == nil && file.Format == JSONLines && IsGuessed(file.Path) &&
+		!bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
 		file.Format = Text // in an archive, a file whose name and content tell nothing is mostly a text
 	}
 	return err
 }
 
-// describe fills in Compression, Format and Charset of a file that begins with head, and CR, for which it may read the rest.
+// describe fills in Compression, Format and Charset of a file that begins with head, and CR, for which it may read the
+// rest.
 func (file *File) describe(head []byte, rest io.Reader, options Options) (err error) {
 	var isChosen bool
 	if file.Format, isChosen = ParseFormat(options.Format); !isChosen {
@@ -211,10 +218,12 @@ func (file *File) describe(head []byte, rest io.Reader, options Options) (err er
 		}
 	}
 	if name := unmarkedUTF16(start); name != "" && options.Charset == "" {
-		return fmt.Errorf("%s: %w", file.Path, unread("the file is in UTF-16 without a byte order mark: give --encoding "+name))
+		return fmt.Errorf("%s: %w", file.Path,
+			unread("the file is in UTF-16 without a byte order mark: give --encoding "+name))
 	}
 	if file.Compression == None && isForeignCompression(filepath.Base(file.Path)) && !isText(start) {
-		return fmt.Errorf("%s: %w", file.Path, unread("the file is compressed as its name says, which is not read: "+recompress))
+		return fmt.Errorf("%s: %w", file.Path,
+			unread("the file is compressed as its name says, which is not read: "+recompress))
 	}
 	if isChosen && options.isGuessed && !file.Format.mayBegin(start) {
 		return fmt.Errorf("%s: %w", file.Path, unread("neither its name nor its content matches the format"))
@@ -239,8 +248,9 @@ func (file *File) describe(head []byte, rest io.Reader, options Options) (err er
 	return err
 }
 
-// recognize fills in the format of a file of that beginning. Where its name and its content tell none, it is a text if its folder is searched,
-// and lines of JSON if it is named: who names a table without an ending learns from its rejects what is missing.
+// recognize fills in the format of a file of that beginning. Where its name and its content tell none, it is a text if
+// its folder is searched, and lines of JSON if it is named: who names a table without an ending learns from its rejects
+// what is missing.
 func (f *File) recognize(start []byte, options Options) error {
 	guess := Text
 	if options.unpacks {
@@ -248,7 +258,10 @@ func (f *File) recognize(start []byte, options Options) error {
 	}
 	f.Format = formatOf(f.Path, start, guess)
 	if !options.unpacks && f.Format == Text && isUnknown(filepath.Base(f.Path)) && !isText(start) {
-		return fmt.Errorf("%s: %w", f.Path, unread("neither the name of the file nor its content tells what it is: name it with --format if it is a document"))
+		return fmt.Errorf("%s: %w", f.Path,
+			unread(
+				"neither the name of the file nor its content tells what it is: "+
+					"name it with --format if it is a document"))
 	}
 	if !options.unpacks || f.Format == HTML || f.Format.HasFields() && BeginsObject(start) {
 		return nil
@@ -288,8 +301,8 @@ func (f *File) findCharset(start []byte, options Options) (string, error) {
 	return name, nil
 }
 
-// readLineEnd reports whether the lines of a plain file end with a carriage return alone. If its head does not tell, it reads on
-// for a while.
+// readLineEnd reports whether the lines of a plain file end with a carriage return alone. If its head does not tell, it
+// reads on for a while.
 func readLineEnd(head []byte, rest io.Reader) (cr bool, err error) {
 	for {
 		cr, known := endsWithCR(head, len(head) < storedHeadBytes)
@@ -320,15 +333,16 @@ func readHead(stream io.Reader) ([]byte, error) {
 
 const storedHeadBytes = 4 << 10
 
-// decodedStart returns the first decoded bytes of a compressed file with that head. It ignores damage, which is found again when
-// the file is read.
+// decodedStart returns the first decoded bytes of a compressed file with that head. It ignores damage, which is found
+// again when the file is read.
 func (f *File) decodedStart(head []byte, options Options) ([]byte, error) {
 	if f.Compression != Gzip && !f.IsSequential() {
 		return f.beginning(headBytes, options) // the head may have a part of a block only, which gives nothing
 	}
 	content := compressions[f.Compression].open()
 	defer content.Close()
-	if err := content.Reset(bytes.NewReader(head), inflate.Options{Size: int64(len(head)), Window: inflate.SmallWindow}); err != nil {
+	if err := content.Reset(bytes.NewReader(head),
+		inflate.Options{Size: int64(len(head)), Window: inflate.SmallWindow}); err != nil {
 		return nil, err
 	}
 	start := make([]byte, headBytes)

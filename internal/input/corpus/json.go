@@ -29,7 +29,10 @@ const (
 )
 
 func (k kind) String() string {
-	return [...]string{"missing", "null", "a boolean", "a number", "not a finite number", "a string", "an array", "an object"}[k]
+	return [...]string{
+		"missing", "null", "a boolean", "a number", "not a finite number", "a string", "an array",
+		"an object",
+	}[k]
 }
 
 // scanner checks JSON and finds values in it without building a tree. Each method takes an index into the
@@ -52,7 +55,8 @@ func (s *scanner) err() error {
 	if s.at >= len(s.line) {
 		return fmt.Errorf("malformed JSON: %s at the end of %s", s.reason, s.called())
 	}
-	return fmt.Errorf("malformed JSON: %s at byte %d of %s, before %q", s.reason, s.at, s.called(), s.line[s.at:min(s.at+1, len(s.line))])
+	return fmt.Errorf("malformed JSON: %s at byte %d of %s, before %q", s.reason, s.at, s.called(),
+		s.line[s.at:min(s.at+1, len(s.line))])
 }
 
 func (s *scanner) called() string { return cmp.Or(s.name, "the line") }
@@ -321,8 +325,8 @@ func (s *scanner) digits(i int) int {
 // ValueFinder finds where values of JSON end. It is not for concurrent use.
 type ValueFinder struct{ scanner scanner }
 
-// End returns the index behind the value that text begins with, or an error. The fault is where the value is malformed, which is
-// the end of the text if that ends before the value does.
+// End returns the index behind the value that text begins with, or an error. The fault is where the value is malformed,
+// which is the end of the text if that ends before the value does.
 func (v *ValueFinder) End(text []byte) (end, fault int, err error) {
 	s := &v.scanner
 	s.line = text
@@ -342,8 +346,8 @@ type KeyFinder struct {
 	name    []byte // unescaped name of a field
 }
 
-// Find returns the first of the names that a field of the line has, or "". It looks at the fields of the object that the
-// line is, not at fields of objects in it. In a line that is no object it finds none.
+// Find returns the first of the names that a field of the line has, or "". It looks at the fields of the object that
+// the line is, not at fields of objects in it. In a line that is no object it finds none.
 func (k *KeyFinder) Find(line []byte) string {
 	s := &k.scanner
 	s.line = line

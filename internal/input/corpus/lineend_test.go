@@ -36,8 +36,8 @@ func TestLineEnd(t *testing.T) {
 	}
 }
 
-// TestCarriageReturns: lines that end with a carriage return alone are the same documents as others, wherever the file is
-// cut and however it is stored.
+// TestCarriageReturns: lines that end with a carriage return alone are the same documents as others, wherever the file
+// is cut and however it is stored.
 func TestCarriageReturns(t *testing.T) {
 	for _, first := range []int{10, 5000, 200_000} {
 		var b strings.Builder
@@ -50,8 +50,10 @@ func TestCarriageReturns(t *testing.T) {
 		plain := store(t, returns)
 		want := readAll(t, store(t, feeds), 1<<20)
 		for name, got := range map[string]found{
-			"plain": readAll(t, plain, 1<<20), "cut": readAll(t, plain, 1<<20, plain.Size/3, plain.Size/2, plain.Size-5),
-			"gzip": readAll(t, store(t, gzipped(t, returns)), 1<<20), "zstd": readAll(t, store(t, zstded(t, returns)), 1<<20),
+			"plain": readAll(t, plain, 1<<20),
+			"cut":   readAll(t, plain, 1<<20, plain.Size/3, plain.Size/2, plain.Size-5),
+			"gzip":  readAll(t, store(t, gzipped(t, returns)), 1<<20),
+			"zstd":  readAll(t, store(t, zstded(t, returns)), 1<<20),
 		} {
 			if !slices.Equal(got.Lines, want.Lines) || len(got.Rejects) > 0 {
 				t.Errorf("%s: %d lines of %d, %d rejects", name, len(got.Lines), len(want.Lines), len(got.Rejects))

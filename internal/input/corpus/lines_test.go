@@ -35,13 +35,19 @@ func TestLines(t *testing.T) {
 		}
 		return lines, nil
 	}
-	for name, content := range map[string][]byte{"plain": []byte("a\n\nb\n"), "gzip": pressed.Bytes(), "carriage returns": []byte("a\r\rb\r"), "and in gzip": gzipped(t, []byte("a\r\rb"))} {
+	for name, content := range map[string][]byte{
+		"plain":            []byte("a\n\nb\n"),
+		"gzip":             pressed.Bytes(),
+		"carriage returns": []byte("a\r\rb\r"),
+		"and in gzip":      gzipped(t, []byte("a\r\rb")),
+	} {
 		lines, err := read(t.Context(), content)
 		if want := []string{"a", "", "b"}; err != nil || !slices.Equal(lines, want) {
 			t.Errorf("%s: %q, %v; want %q", name, lines, err, want)
 		}
 	}
-	if _, err := read(t.Context(), pressed.Bytes()[:pressed.Len()-9]); err == nil || !strings.Contains(err.Error(), "cut short") {
+	if _, err := read(t.Context(), pressed.Bytes()[:pressed.Len()-9]); err == nil ||
+		!strings.Contains(err.Error(), "cut short") {
 		t.Errorf("a file cut short: %v", err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())

@@ -67,7 +67,10 @@ func TestListOnce(t *testing.T) {
 	if err := os.Link("c/a.jsonl", "c/hard-link.jsonl"); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"hard-link.jsonl < c/hard-link.jsonl", "sub/b.jsonl < c/sub/b.jsonl", "sub/d-as-well.jsonl < c/sub/d-as-well.jsonl"}
+	want := []string{
+		"hard-link.jsonl < c/hard-link.jsonl", "sub/b.jsonl < c/sub/b.jsonl",
+		"sub/d-as-well.jsonl < c/sub/d-as-well.jsonl",
+	}
 	inputs := []string{"c", "to-the-corpus", "c/*.jsonl", "to-the-corpus/a.jsonl", "c/a.jsonl"}
 	for range 10 {
 		files, err := list(t, inputs...)
@@ -83,8 +86,8 @@ func TestListOnce(t *testing.T) {
 	}
 }
 
-// TestListIrregular: a file of a folder that is not a regular one cannot be read if its documents would be missed. Nobody
-// waits for its content.
+// TestListIrregular: a file of a folder that is not a regular one cannot be read if its documents would be missed.
+// Nobody waits for its content.
 func TestListIrregular(t *testing.T) {
 	dir := plant(t, map[string]string{"c/a.jsonl": "{}\n"})
 	makePipe := func(path string) error { return syscall.Mkfifo(path, 0o666) }
@@ -102,15 +105,20 @@ func TestListIrregular(t *testing.T) {
 			}
 			return err
 		}, "it is not a regular file but a socket"},
-		{"a link to a device", "c/null.jsonl", func(path string) error { return os.Symlink("/dev/null", path) }, "it is not a regular file but a device"},
-		{"a link to a file of /proc", "c/status.jsonl", func(path string) error { return os.Symlink("/proc/self/status", path) }, "it has content but the size 0"},
+		{"a link to a device", "c/null.jsonl", func(path string) error {
+			return os.Symlink("/dev/null", path)
+		}, "it is not a regular file but a device"},
+		{"a link to a file of /proc", "c/status.jsonl", func(path string) error {
+			return os.Symlink("/proc/self/status", path)
+		}, "it has content but the size 0"},
 	} {
 		if err := test.make(filepath.Join(dir, test.path)); err != nil {
 			t.Logf("%s: cannot be made here: %v", test.about, err)
 			continue
 		}
 		listing, err := List(t.Context(), []string{"c"}, Options{})
-		if err != nil || (len(listing.Unread) == 0) != (test.want == "") || len(listing.Unread) > 0 && !strings.HasPrefix(listing.Unread[0].Fault, test.want) {
+		if err != nil || (len(listing.Unread) == 0) != (test.want == "") ||
+			len(listing.Unread) > 0 && !strings.HasPrefix(listing.Unread[0].Fault, test.want) {
 			t.Errorf("%s: %v, error %v, want %q", test.about, listing.Unread, err, test.want)
 		}
 		os.Remove(test.path)
@@ -147,9 +155,17 @@ func TestListResults(t *testing.T) {
 	const manifest = `{"files":[{"name":"` + unique + `","output":"unique","input":"in.jsonl","rows":1,"bytes":3}]}`
 	run := "run-" + strings.Repeat("A2", 13)
 	plant(t, map[string]string{
-		"c/a.jsonl": "{}\n", "c/out/" + unique: "{}\n", "c/out/manifest.json": manifest, "c/out/summary.json": "{}", "c/out/_SUCCESS": "",
-		"d/a.jsonl": "{}\n", "d/manifest.json": "{}\n", "d/summary.json": "{}\n", "d/run-2024-results/x.jsonl": "{}\n",
-		"d/out.temp/" + run + "/inputs.json": "{}\n", "d/out/.partial-" + run + "/x.jsonl": "{}\n",
+		"c/a.jsonl":                          "{}\n",
+		"c/out/" + unique:                    "{}\n",
+		"c/out/manifest.json":                manifest,
+		"c/out/summary.json":                 "{}",
+		"c/out/_SUCCESS":                     "",
+		"d/a.jsonl":                          "{}\n",
+		"d/manifest.json":                    "{}\n",
+		"d/summary.json":                     "{}\n",
+		"d/run-2024-results/x.jsonl":         "{}\n",
+		"d/out.temp/" + run + "/inputs.json": "{}\n",
+		"d/out/.partial-" + run + "/x.jsonl": "{}\n",
 	})
 	const refused = "contains results of an earlier job, such as "
 	for _, test := range []struct {
@@ -173,7 +189,8 @@ func TestListResults(t *testing.T) {
 		{"d/out/.*/*", 0, "no file matches"},
 	} {
 		files, err := list(t, test.input)
-		if len(files) != test.files || (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+		if len(files) != test.files || (err == nil) != (test.want == "") ||
+			err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %d files, error %v, want %d and %q", test.input, len(files), err, test.files, test.want)
 		}
 	}

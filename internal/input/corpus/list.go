@@ -33,9 +33,11 @@ type File struct {
 	Identity    Identity
 	Compression Compression
 	Format      Format
-	// CR says that the lines of a plain file end with a carriage return alone. That of a compressed file is found when it is read.
+	// CR says that the lines of a plain file end with a carriage return alone. That of a compressed file is found when
+	// it is read.
 	CR bool
-	// Charset is the name of the encoding of a text of records; empty for UTF-8, and for formats that tell it themselves.
+	// Charset is the name of the encoding of a text of records; empty for UTF-8, and for formats that tell it
+	// themselves.
 	Charset string
 	// Members are the files of a group, see [Group]. A group has no path, size or
 	// compression of its own.
@@ -52,9 +54,11 @@ type File struct {
 	Recalled bool
 	// Source is the number of the source of its documents, see [AssignSources]. A group has none of its own.
 	Source sources.Number
-	// Short is the name unless another file has it, too. Long is the path as the input named it, with slashes, which then is the name.
+	// Short is the name unless another file has it, too. Long is the path as the input named it, with slashes, which
+	// then is the name.
 	Short, Long string `json:",omitempty"`
-	// Input is the number of the input that the file belongs to: the first that it is reached by. Files of an earlier input come first.
+	// Input is the number of the input that the file belongs to: the first that it is reached by. Files of an earlier
+	// input come first.
 	Input int `json:",omitempty"`
 	// Below is the length of the end of Path that is below the fixed part of the input.
 	Below int `json:",omitempty"`
@@ -69,7 +73,8 @@ type Listing struct {
 	Files []File
 	// Unread are the files that cannot be read, each with its Fault, in the same order.
 	Unread []File
-	// Passed are the files of searched folders that are passed over. Each file of a searched folder is in one of the three lists.
+	// Passed are the files of searched folders that are passed over. Each file of a searched folder is in one of the
+	// three lists.
 	Passed PassedFiles
 	// Sides are files that describe the data of their folder.
 	Sides []File
@@ -123,16 +128,23 @@ func (e *NoMatchError) Error() string {
 		quoted[i] = fmt.Sprintf("%q", input)
 	}
 	advice := "check the path"
-	if slices.ContainsFunc(e.Inputs, func(input string) bool { return strings.Contains(input, "[") && !strings.Contains(input, `\[`) }) {
+	if slices.ContainsFunc(e.Inputs, func(input string) bool {
+		return strings.Contains(input, "[") && !strings.Contains(input, `\[`)
+	}) {
 		advice += `; in a pattern [ begins a set of characters: write \[ for the character itself`
 	}
 	if len(e.Folders) > 0 {
-		advice += fmt.Sprintf("; a folder is searched for *.jsonl, *.json, *.csv, *.parquet, *.warc and the like, each also with .gz or .zst, or else "+
-			"for texts and web pages; name other files with a pattern such as '%s'", storage.Join(e.Folders[0], "*"))
+		advice += fmt.Sprintf(
+			"; a folder is searched for *.jsonl, *.json, *.csv, *.parquet, *.warc and the like, "+
+				"each also with .gz or .zst, or else "+
+				"for texts and web pages; name other files with a pattern such as '%s'",
+			storage.Join(e.Folders[0], "*"))
 	}
 	for _, reason := range []string{excluded, notIncluded} {
 		if n := e.Passed.Counts[reason]; n > 0 {
-			advice += fmt.Sprintf("; %d files are %s, such as %s: patterns of --include and --exclude are for paths below the folder", n, strings.Trim(reason, "()"), e.Passed.Examples[reason])
+			advice += fmt.Sprintf(
+				"; %d files are %s, such as %s: patterns of --include and --exclude are for paths below the folder", n,
+				strings.Trim(reason, "()"), e.Passed.Examples[reason])
 		}
 	}
 	return fmt.Sprintf("no file matches %s: %s", strings.Join(quoted, ", "), advice)
@@ -150,18 +162,20 @@ type Options struct {
 	MaxExpanded int64
 	// Stdin is the path of a copy of the standard input, for the input [Stdin]. It is empty if there is none.
 	Stdin string
-	// Known are files of an earlier list with the same Format, by their absolute paths. What has the size and the generation of
-	// one of them is not opened: it has the same format.
+	// Known are files of an earlier list with the same Format, by their absolute paths. What has the size and the
+	// generation of one of them is not opened: it has the same format.
 	Known map[string]File
-	// Include and Exclude hold patterns for the paths below a folder or the fixed part of a pattern, and for the names of files. Without
-	// a slash they match the name of a file or folder at any depth. What is in a folder that matches does, too.
+	// Include and Exclude hold patterns for the paths below a folder or the fixed part of a pattern, and for the names
+	// of files. Without a slash they match the name of a file or folder at any depth. What is in a folder that matches
+	// does, too.
 	Include, Exclude []string
 	// PrefersTexts says that a folder stands for its texts and pages, if it has any, whatever data it has.
 	PrefersTexts bool
 	// Progress, if not nil, is called every few seconds with the number of files found so far. It must not block.
 	Progress func(files int64)
 
-	// unpacks says that an archive stands for its files, and isGuessed that a file's name does not tell whether it is a document.
+	// unpacks says that an archive stands for its files, and isGuessed that a file's name does not tell whether it is a
+	// document.
 	unpacks, isGuessed bool
 	// holdWindow is as in [Limits]. One file at a time has a large window while it is inspected.
 	holdWindow func() (release func(), err error)
@@ -175,14 +189,15 @@ type Options struct {
 //   - In a glob *, ? and [a-z] match inside one path element as in [filepath.Match], and ** stands for any number of
 //     directories. Hidden names are matched only by an element that starts with ".". A glob matches files, not directories.
 //
-// Files come in the order of their inputs. Symbolic links are followed. A file is listed once, and belongs to the first input
-// that matches it. It is listed under the path that leads through the fewest links and, among several such paths, under the
-// longest name. Files that would share a Name get their whole path, with its suffix, instead.
+// Files come in the order of their inputs. Symbolic links are followed. A file is listed once, and belongs to the first
+// input that matches it. It is listed under the path that leads through the fewest links and, among several such paths,
+// under the longest name. Files that would share a Name get their whole path, with its suffix, instead.
 //
-// A file that cannot be read, such as one of a compression that is not read, is in Unread. The error is a [NoMatchError] if inputs match
-// nothing. It is also an error if no file can be read, if there are more than [MaxFiles] files, if a storage fails, if a folder is a table
-// with a log, or if the context ends; and so is a result of a job that the input does not name. With an error comes a listing without
-// files. It still knows the folders that were searched.
+// A file that cannot be read, such as one of a compression that is not read, is in Unread. The error is a
+// [NoMatchError] if inputs match nothing. It is also an error if no file can be read, if there are more than [MaxFiles]
+// files, if a storage fails, if a folder is a table with a log, or if the context ends; and so is a result of a job
+// that the input does not name. With an error comes a listing without files. It still knows the folders that were
+// searched.
 func List(ctx context.Context, inputs []string, options Options) (Listing, error) {
 	var window sync.Mutex
 	options.holdWindow = func() (func(), error) { window.Lock(); return window.Unlock, nil }
@@ -190,7 +205,14 @@ func List(ctx context.Context, inputs []string, options Options) (Listing, error
 	if err != nil {
 		return Listing{}, fmt.Errorf("list inputs: %w", err)
 	}
-	l := lister{Options: options, working: working, found: map[string]*candidate{}, passed: map[string]passed{}, sides: map[string]File{}, searched: map[Identity]string{}}
+	l := lister{
+		Options:  options,
+		working:  working,
+		found:    map[string]*candidate{},
+		passed:   map[string]passed{},
+		sides:    map[string]File{},
+		searched: map[Identity]string{},
+	}
 	listing := Listing{searched: l.searched, Named: make([]bool, len(inputs))}
 	defer l.report(options.Progress)()
 	var missing NoMatchError
@@ -305,7 +327,9 @@ func WithReference(reference, input []File) ([]File, error) {
 	delete(known, Identity{})
 	for _, file := range input {
 		if path, isBoth := known[file.Identity]; isBoth {
-			return nil, setting.Errorf("list inputs: %s of {input} and %s of {reference} are one file: every document would be a copy of itself", file.Path, path)
+			return nil, setting.Errorf(
+				"list inputs: %s of {input} and %s of {reference} are one file: "+
+					"every document would be a copy of itself", file.Path, path)
 		}
 		files = append(files, file)
 	}
@@ -316,8 +340,8 @@ func WithReference(reference, input []File) ([]File, error) {
 	return files, nil
 }
 
-// sortFiles sorts files of one corpus by their inputs, then by their paths without .gz and the like. A compressed archive is read from
-// its beginning, so its files come in its order, at the place of the archive.
+// sortFiles sorts files of one corpus by their inputs, then by their paths without .gz and the like. A compressed
+// archive is read from its beginning, so its files come in its order, at the place of the archive.
 func sortFiles(files []File) {
 	type key struct {
 		path  string
@@ -334,7 +358,8 @@ func sortFiles(files []File) {
 		keys[i].path = dropCompressionSuffix(storage.AbsoluteIn(working, keys[i].path))
 	}
 	slices.SortFunc(keys, func(a, b key) int {
-		return cmp.Or(cmp.Compare(files[a.index].Input, files[b.index].Input), strings.Compare(a.path, b.path), cmp.Compare(a.start, b.start),
+		return cmp.Or(cmp.Compare(files[a.index].Input, files[b.index].Input), strings.Compare(a.path, b.path),
+			cmp.Compare(a.start, b.start),
 			strings.Compare(files[a.index].Path, files[b.index].Path))
 	})
 	unsorted := slices.Clone(files)
@@ -343,9 +368,10 @@ func sortFiles(files []File) {
 	}
 }
 
-// separateNames gives files that share a name their path as an input named it or, if that is not enough, their whole path. Either may be
-// the name of another file. So this is repeated until all names differ, which they do in the end since all paths differ. Names that were
-// longer in another list get short again if they may be: they do not depend on the lists that were made before.
+// separateNames gives files that share a name their path as an input named it or, if that is not enough, their whole
+// path. Either may be the name of another file. So this is repeated until all names differ, which they do in the end
+// since all paths differ. Names that were longer in another list get short again if they may be: they do not depend on
+// the lists that were made before.
 func separateNames(files []File) {
 	for i := range files {
 		files[i].Name = cmp.Or(files[i].Short, files[i].Name)
@@ -377,11 +403,13 @@ type candidate struct {
 	links    int    // symbolic links on the path below its input
 	isResult bool   // a job has written it
 	isFolder bool   // a folder that cannot be read
-	// isGuessed says that its folder is searched and its name tells nothing, and isOther that its content shows no document.
+	// isGuessed says that its folder is searched and its name tells nothing, and isOther that its content shows no
+	// document.
 	isGuessed, isOther bool
 	// unpacks says that the file stands for its files if it is an archive: it was not found in a folder of documents.
 	unpacks bool
-	// listed is what the storage said of the file when it listed its folder; without a name if the folder was not listed.
+	// listed is what the storage said of the file when it listed its folder; without a name if the folder was not
+	// listed.
 	listed storage.Info
 }
 

@@ -63,7 +63,8 @@ func TestList(t *testing.T) {
 	}
 	plant(t, tree)
 	inC := []string{
-		"_marked.jsonl < c/_marked.jsonl", "_tmp/b.jsonl < c/_tmp/b.jsonl", "a.JSONL < c/a.JSONL.GZ", "b.jsonl < c/b.jsonl", "sub/b.jsonl < c/sub/b.jsonl",
+		"_marked.jsonl < c/_marked.jsonl", "_tmp/b.jsonl < c/_tmp/b.jsonl", "a.JSONL < c/a.JSONL.GZ",
+		"b.jsonl < c/b.jsonl", "sub/b.jsonl < c/sub/b.jsonl",
 		"sub/deep/b.jsonl < c/sub/deep/b.jsonl", "x.ndjson < c/x.ndjson.zst", "y.json < c/y.json",
 	}
 	for _, test := range []struct {
@@ -76,17 +77,38 @@ func TestList(t *testing.T) {
 		{"file", []string{"plain.dat"}, []string{"plain.dat < plain.dat"}},
 		{"a name with a bracket", []string{"odd[1].jsonl"}, []string{"odd[1].jsonl < odd[1].jsonl"}},
 		{"an escaped bracket", []string{`odd\[1].jsonl`}, []string{"odd[1].jsonl < odd[1].jsonl"}},
-		{"glob of one level", []string{"c/*.jsonl"}, []string{"_marked.jsonl < c/_marked.jsonl", "b.jsonl < c/b.jsonl"}},
+		{
+			"glob of one level",
+			[]string{"c/*.jsonl"},
+			[]string{"_marked.jsonl < c/_marked.jsonl", "b.jsonl < c/b.jsonl"},
+		},
 		{"glob of hidden names", []string{"c/.*.jsonl"}, []string{".hidden.jsonl < c/.hidden.jsonl"}},
 		{"glob that matches directories too", []string{"c/s*"}, nil},
 		{"glob with a middle", []string{"*/sub/b.jsonl"}, []string{"c/sub/b.jsonl < c/sub/b.jsonl"}},
 		{"glob of all depths", []string{"c/**/b.jsonl"}, []string{
-			"_tmp/b.jsonl < c/_tmp/b.jsonl", "b.jsonl < c/b.jsonl", "sub/b.jsonl < c/sub/b.jsonl", "sub/deep/b.jsonl < c/sub/deep/b.jsonl",
+			"_tmp/b.jsonl < c/_tmp/b.jsonl", "b.jsonl < c/b.jsonl", "sub/b.jsonl < c/sub/b.jsonl",
+			"sub/deep/b.jsonl < c/sub/deep/b.jsonl",
 		}},
-		{"glob of everything", []string{"c/sub/**/**"}, []string{"b.jsonl < c/sub/b.jsonl", "deep/b.jsonl < c/sub/deep/b.jsonl"}},
-		{"the longest name wins", []string{"c/sub/b.jsonl", "c/sub", "c/s*/b.jsonl"}, []string{"deep/b.jsonl < c/sub/deep/b.jsonl", "sub/b.jsonl < c/sub/b.jsonl"}},
-		{"same names", []string{"d", "c/sub/*.jsonl"}, []string{"c/sub/b.jsonl < c/sub/b.jsonl", "d/b.jsonl < d/b.jsonl"}},
-		{"a path that is another's name", []string{"e", "f", "h"}, []string{"e/f/g.jsonl < e/f/g.jsonl", "f/g.jsonl < f/g.jsonl", "h/g.jsonl < h/g.jsonl"}},
+		{
+			"glob of everything",
+			[]string{"c/sub/**/**"},
+			[]string{"b.jsonl < c/sub/b.jsonl", "deep/b.jsonl < c/sub/deep/b.jsonl"},
+		},
+		{
+			"the longest name wins",
+			[]string{"c/sub/b.jsonl", "c/sub", "c/s*/b.jsonl"},
+			[]string{"deep/b.jsonl < c/sub/deep/b.jsonl", "sub/b.jsonl < c/sub/b.jsonl"},
+		},
+		{
+			"same names",
+			[]string{"d", "c/sub/*.jsonl"},
+			[]string{"c/sub/b.jsonl < c/sub/b.jsonl", "d/b.jsonl < d/b.jsonl"},
+		},
+		{
+			"a path that is another's name",
+			[]string{"e", "f", "h"},
+			[]string{"e/f/g.jsonl < e/f/g.jsonl", "f/g.jsonl < f/g.jsonl", "h/g.jsonl < h/g.jsonl"},
+		},
 	} {
 		t.Run(test.about, func(t *testing.T) {
 			inputs := slices.Clone(test.inputs)
@@ -109,7 +131,11 @@ func TestList(t *testing.T) {
 func TestListInspects(t *testing.T) {
 	// The content decides, not the name.
 	plant(t, map[string]string{
-		"a.jsonl.gz": "{}\n", "b.jsonl": "\x1f\x8brest", "c.jsonl": "\x28\xb5\x2f\xfd", "d.jsonl.zst": "\x5e\x2a\x4d\x18\x00\x00\x00\x00", "e.jsonl": "",
+		"a.jsonl.gz":  "{}\n",
+		"b.jsonl":     "\x1f\x8brest",
+		"c.jsonl":     "\x28\xb5\x2f\xfd",
+		"d.jsonl.zst": "\x5e\x2a\x4d\x18\x00\x00\x00\x00",
+		"e.jsonl":     "",
 	})
 	files, err := list(t, ".")
 	if err != nil {
@@ -127,15 +153,19 @@ func TestListInspects(t *testing.T) {
 		if err != nil || file.Generation != fmt.Sprint(info.ModTime().UnixNano()) {
 			t.Errorf("%s is of generation %s, %v (%v)", file.Path, file.Generation, info, err)
 		}
-		files[i].Generation, files[i].Identity, files[i].Below, files[i].Short, files[i].Long = "", Identity{}, 0, "", ""
+		files[i].Generation = ""
+		files[i].Identity = Identity{}
+		files[i].Below = 0
+		files[i].Short = ""
+		files[i].Long = ""
 	}
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 
-// TestListRecalls: a file that has the size and the generation of a known one is taken for it, in any storage and whatever leads to it. Any other
-// file is opened.
+// TestListRecalls: a file that has the size and the generation of a known one is taken for it, in any storage and
+// whatever leads to it. Any other file is opened.
 func TestListRecalls(t *testing.T) {
 	m, stored := storagetest.NewMemory(t)
 	local := t.TempDir()
@@ -147,7 +177,12 @@ func TestListRecalls(t *testing.T) {
 		return nil
 	}
 	for _, folder := range []string{local, stored} {
-		for name, content := range map[string]string{"a.jsonl": "{}\n", "b.jsonl.gz": string(gzipped(t, []byte("{}\n"))), "c.csv": "text\rone\r", "empty.jsonl": ""} {
+		for name, content := range map[string]string{
+			"a.jsonl":     "{}\n",
+			"b.jsonl.gz":  string(gzipped(t, []byte("{}\n"))),
+			"c.csv":       "text\rone\r",
+			"empty.jsonl": "",
+		} {
 			if err := storage.WriteFile(folder+"/"+name, []byte(content)); err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +226,8 @@ func TestListRecalls(t *testing.T) {
 			file.Format, file.Compression = Text, Zstd
 			changed[folder+"/"+path] = file
 			for i, file := range list(changed, folder) {
-				if file.Recalled == strings.HasSuffix(file.Path, path) || file.Format != first[i].Format || file.Compression != first[i].Compression {
+				if file.Recalled == strings.HasSuffix(file.Path, path) || file.Format != first[i].Format ||
+					file.Compression != first[i].Compression {
 					t.Errorf("%s is not as it is known, and the list has %+v", path, file)
 				}
 			}
@@ -202,7 +238,8 @@ func TestListRecalls(t *testing.T) {
 	if err := os.Symlink(filepath.Join(local, "a.jsonl"), link); err != nil {
 		t.Fatal(err)
 	}
-	listing, err := List(t.Context(), []string{link}, Options{Known: map[string]File{filepath.Join(local, "a.jsonl"): {Format: Text}}})
+	listing, err := List(t.Context(), []string{link},
+		Options{Known: map[string]File{filepath.Join(local, "a.jsonl"): {Format: Text}}})
 	if err != nil || listing.Files[0].Recalled || listing.Files[0].Format != JSONLines {
 		t.Errorf("a link: %+v, %v", listing.Files, err)
 	}
@@ -240,7 +277,8 @@ func TestListFollowsLinks(t *testing.T) {
 	}
 	for _, input := range []string{"c", "c/*.jsonl"} {
 		listing, err := List(t.Context(), []string{input}, Options{})
-		if err != nil || len(listing.Unread) != 1 || listing.Unread[0].Path != "c/lost.jsonl" || !strings.Contains(listing.Unread[0].Fault, "link is broken") {
+		if err != nil || len(listing.Unread) != 1 || listing.Unread[0].Path != "c/lost.jsonl" ||
+			!strings.Contains(listing.Unread[0].Fault, "link is broken") {
 			t.Errorf("a dangling link: %v, %v", listing.Unread, err)
 		}
 	}
@@ -276,7 +314,8 @@ func TestListErrors(t *testing.T) {
 	if !ok {
 		t.Fatalf("error %v, want a NoMatchError", err)
 	}
-	if diff := cmp.Diff([]string{"gone/*.jsonl", "gone.jsonl", "empty", "empty/.z.bin/x*"}, noMatch.Inputs); diff != "" {
+	if diff := cmp.Diff([]string{"gone/*.jsonl", "gone.jsonl", "empty", "empty/.z.bin/x*"}, noMatch.Inputs); diff !=
+		"" {
 		t.Errorf("inputs without a match, -want +got:\n%s", diff)
 	}
 	for _, input := range noMatch.Inputs {
@@ -295,7 +334,8 @@ func TestListUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	listing, err := List(t.Context(), []string{"."}, Options{})
-	if err != nil || len(listing.Files) != 1 || len(listing.Unread) != 1 || listing.Unread[0].Fault != "permission denied: make the file readable, or leave it out" {
+	if err != nil || len(listing.Files) != 1 || len(listing.Unread) != 1 ||
+		listing.Unread[0].Fault != "permission denied: make the file readable, or leave it out" {
 		t.Errorf("%v, %v, %v", listing.Files, listing.Unread, err)
 	}
 	plant(t, map[string]string{"a.jsonl": "{}", "locked/b.jsonl": "{}"})
@@ -306,12 +346,14 @@ func TestListUnreadable(t *testing.T) {
 	const advice = ": make the folder readable, or leave it out"
 	for _, input := range []string{"locked", "locked/b.jsonl"} {
 		_, err := list(t, input)
-		if !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "locked") || !strings.HasSuffix(err.Error(), advice) {
+		if !errors.Is(err, os.ErrPermission) || !strings.Contains(err.Error(), "locked") ||
+			!strings.HasSuffix(err.Error(), advice) {
 			t.Errorf("input %s: error %v, want one that says what to do about the folder locked", input, err)
 		}
 	}
 	listing, err = List(t.Context(), []string{"."}, Options{})
-	if err != nil || len(listing.Unread) != 1 || listing.Unread[0].Path != "locked" || !strings.HasSuffix(listing.Unread[0].Fault, advice) {
+	if err != nil || len(listing.Unread) != 1 || listing.Unread[0].Path != "locked" ||
+		!strings.HasSuffix(listing.Unread[0].Fault, advice) {
 		t.Errorf("%v, %v", listing.Unread, err)
 	}
 }
@@ -319,7 +361,8 @@ func TestListUnreadable(t *testing.T) {
 // TestWithReference: the reference comes first, whatever it is called, and names
 // stay unique.
 func TestWithReference(t *testing.T) {
-	plant(t, map[string]string{"in/a.jsonl": "{}\n", "in/b.jsonl": "{}\n", "ref/b.jsonl": "{}\n", "ref/z.jsonl": "{}\n"})
+	plant(t,
+		map[string]string{"in/a.jsonl": "{}\n", "in/b.jsonl": "{}\n", "ref/b.jsonl": "{}\n", "ref/z.jsonl": "{}\n"})
 	list := func(inputs ...string) []File {
 		files, err := list(t, inputs...)
 		if err != nil {
@@ -332,7 +375,11 @@ func TestWithReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range files {
-		files[i].Generation, files[i].Identity, files[i].Below, files[i].Short, files[i].Long = "", Identity{}, 0, "", ""
+		files[i].Generation = ""
+		files[i].Identity = Identity{}
+		files[i].Below = 0
+		files[i].Short = ""
+		files[i].Long = ""
 	}
 	want := []File{
 		{Path: "ref/b.jsonl", Name: "ref/b.jsonl", Size: 3, Reference: true},
@@ -343,7 +390,8 @@ func TestWithReference(t *testing.T) {
 	if diff := cmp.Diff(want, files); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if _, err := WithReference(list("ref"), list("ref/b.jsonl", "in")); err == nil || !strings.Contains(err.Error(), "ref/b.jsonl of input and ref/b.jsonl of reference are one file") {
+	if _, err := WithReference(list("ref"), list("ref/b.jsonl", "in")); err == nil ||
+		!strings.Contains(err.Error(), "ref/b.jsonl of input and ref/b.jsonl of reference are one file") {
 		t.Errorf("error %v, want one that names the file in both", err)
 	}
 }

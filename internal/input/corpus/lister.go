@@ -84,7 +84,12 @@ func (l *lister) add(ctx context.Context, input string) (matched, isFile bool, e
 		if err != nil {
 			return false, false, err
 		}
-		matched, err = l.choose([]*candidate{{File: File{Path: path}, relative: filepath.Base(path), links: links, unpacks: true}}, nil)
+		matched, err = l.choose([]*candidate{{
+			File:     File{Path: path},
+			relative: filepath.Base(path),
+			links:    links,
+			unpacks:  true,
+		}}, nil)
 		return matched, true, err
 	case err == nil:
 		return false, false, fmt.Errorf("list inputs: %w", irregular(input, info.Mode()))
@@ -97,7 +102,8 @@ func (l *lister) add(ctx context.Context, input string) (matched, isFile bool, e
 	return false, false, fmt.Errorf("list inputs: %w", advise(err, "folder"))
 }
 
-// plainInput returns an input with the usual name of its storage: s3 for s3a, gs for gcs, and the path of a file:// address.
+// plainInput returns an input with the usual name of its storage: s3 for s3a, gs for gcs, and the path of a file://
+// address.
 func plainInput(input string) string {
 	scheme, rest, _ := strings.Cut(input, "://")
 	switch strings.ToLower(scheme) {
@@ -150,8 +156,9 @@ func dropCompressionSuffix(name string) string {
 // MostListBytes is the size of the largest list of words, sources or sites. It is held in memory.
 const MostListBytes = 256 << 20
 
-// ReadList returns a list with an item on each line, such as stop words, which may be plain, gzip or zstd. All its lines end with
-// "\n", whatever they end with in the file. A file that is no text, or too large for a list, is an error.
+// ReadList returns a list with an item on each line, such as stop words, which may be plain, gzip or zstd. All its
+// lines end with "\n", whatever they end with in the file. A file that is no text, or too large for a list, is an
+// error.
 func ReadList(path string) (string, error) {
 	content, err := readList(path)
 	if _, isOther := errors.AsType[*storage.IrregularError](err); isOther {
@@ -199,7 +206,8 @@ func readList(path string) ([]byte, error) {
 	case len(content) > MostListBytes:
 		return nil, errLongList
 	case bytes.IndexByte(content, 0) >= 0:
-		return nil, errors.New("the file is no text, since it has a zero byte: name a list with an item on each line, in UTF-8")
+		return nil, errors.New(
+			"the file is no text, since it has a zero byte: name a list with an item on each line, in UTF-8")
 	}
 	return content, nil
 }
@@ -218,7 +226,8 @@ func globPattern(input string) (pattern, error) {
 	if err != nil {
 		return pattern{}, fmt.Errorf("%q: %w: close the bracket, or put a backslash before it", input, err)
 	}
-	return pattern{folder: scheme + "://" + strings.Join(fixed, "/"), elements: elements, names: namesFiles(elements)}, nil
+	return pattern{folder: scheme + "://" + strings.Join(fixed, "/"), elements: elements, names: namesFiles(elements)},
+		nil
 }
 
 // inStorage expands an input in a storage other than the local disk. It follows the rules of the local disk.
@@ -228,12 +237,14 @@ func (l *lister) inStorage(ctx context.Context, input string) (matched, isFile b
 	case err != nil:
 		return false, false, fmt.Errorf("list inputs: %w: download the files, and name them", err)
 	case s == (storage.Local{}):
-		return false, false, fmt.Errorf("list inputs: %q is no address: name a path, or a bucket as in s3://bucket/folder", input)
+		return false,
+			false, fmt.Errorf("list inputs: %q is no address: name a path, or a bucket as in s3://bucket/folder", input)
 	}
 	switch info, err := s.Stat(input); {
 	case err == nil:
 		name := path.Base(storage.WithoutQuery(input))
-		matched, err = l.choose([]*candidate{{File: File{Path: input}, relative: name, listed: info, unpacks: true}}, nil)
+		matched, err = l.choose([]*candidate{{File: File{Path: input}, relative: name, listed: info, unpacks: true}},
+			nil)
 		return matched, true, err
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, false, fmt.Errorf("list inputs: %w", err)
@@ -269,7 +280,8 @@ func (l *lister) below(ctx context.Context, s storage.Storage, p pattern, kinds 
 	}); err != nil {
 		return false, err
 	}
-	inFolder := map[string][]string{} // the files that say whether a job has written there, by the whole name of the folder
+	// the files that say whether a job has written there, by the whole name of the folder
+	inFolder := map[string][]string{}
 	var found []*candidate
 	for info, err := range s.List(p.folder) {
 		if err = errors.Join(err, ctx.Err()); err != nil {
@@ -285,7 +297,12 @@ func (l *lister) below(ctx context.Context, s storage.Storage, p pattern, kinds 
 				return false, log.refusal(strings.TrimSuffix(start+strings.Join(parts[:i], "/"), "/"))
 			}
 		}
-		c := &candidate{File: File{Path: info.Name}, relative: strings.Join(parts, "/"), listed: info, unpacks: kinds == nil}
+		c := &candidate{
+			File:     File{Path: info.Name},
+			relative: strings.Join(parts, "/"),
+			listed:   info,
+			unpacks:  kinds == nil,
+		}
 		switch {
 		case kinds != nil && reasonOf(parts...) != "":
 			l.pass(c, reasonOf(parts...))
@@ -313,7 +330,8 @@ func Reaches(input, path string) bool {
 	if err != nil || !hasMeta(input) {
 		return path == input || strings.HasPrefix(path, strings.TrimRight(input, "/")+"/")
 	}
-	return len(parts) > len(fixed) && slices.Equal(parts[:len(fixed)], fixed) && matchParts(elements, parts[len(fixed):], isHidden)
+	return len(parts) > len(fixed) && slices.Equal(parts[:len(fixed)], fixed) &&
+		matchParts(elements, parts[len(fixed):], isHidden)
 }
 
 func cutFolder(whole string) (folder, name string) {
@@ -334,5 +352,6 @@ func matchParts(elements, parts []string, isHidden func(string) bool) bool {
 	if element != "**" {
 		return matchParts(elements[1:], parts[1:], isHidden)
 	}
-	return matchParts(elements[1:], parts, isHidden) || matchParts(elements, parts[1:], isHidden) || len(elements) == 1 && len(parts) == 1
+	return matchParts(elements[1:], parts, isHidden) || matchParts(elements, parts[1:], isHidden) ||
+		len(elements) == 1 && len(parts) == 1
 }

@@ -27,7 +27,9 @@ func (r *Reader) longLine(offset int64, data []byte) (Batch, error) {
 		return Batch{}, err
 	}
 	if len(data) == size && data[length] != r.newline {
-		return Batch{}, fmt.Errorf("read input %s: the file changed while the job ran: the line at %d has another length than when it was measured", r.stream.file.Path, offset)
+		return Batch{}, fmt.Errorf(
+			"read input %s: the file changed while the job ran: the line at %d has another length than when it was "+
+				"measured", r.stream.file.Path, offset)
 	}
 	if len(data) < size {
 		return r.lastLine(offset, data)

@@ -26,7 +26,10 @@ func TestLongLines(t *testing.T) {
 		for _, stored := range [][]byte{content, gzipped(t, content), zstded(t, content)} {
 			file := store(t, stored)
 			held := 0
-			r, err := Open(file, Stretch{End: file.Size}, Limits{Line: limit, Hold: func() error { held++; return nil }})
+			r, err := Open(file, Stretch{End: file.Size}, Limits{Line: limit, Hold: func() error {
+				held++
+				return nil
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -21,7 +21,8 @@ type Member struct {
 	Archive     string
 	ArchiveSize int64
 	Of          string
-	// Packing says how the archive holds the file: Stored bytes from Start on, in the archive or in what that is decoded to.
+	// Packing says how the archive holds the file: Stored bytes from Start on, in the archive or in what that is
+	// decoded to.
 	Packing       Packing
 	Start, Stored int64
 	Compression   Compression
@@ -51,7 +52,13 @@ func (f *File) isSeekable() bool { return f.Member == nil || f.Member.Packing ==
 func (f *File) IsSequential() bool { return f.Member != nil && f.Member.Packing == InStream }
 
 func (f *File) archive() *File {
-	return &File{Path: f.Member.Archive, Size: f.Member.ArchiveSize, Generation: f.Generation, Compression: f.Member.Compression, IsArchive: true}
+	return &File{
+		Path:        f.Member.Archive,
+		Size:        f.Member.ArchiveSize,
+		Generation:  f.Generation,
+		Compression: f.Member.Compression,
+		IsArchive:   true,
+	}
 }
 
 // StoredSize returns the length of the file as it is stored: compressed, if it is.
@@ -68,7 +75,8 @@ type memberFile struct {
 }
 
 // errOutOfOrder is the error of a read from the middle of a file that can only be read from its beginning.
-var errOutOfOrder = errors.New("the file is compressed in its archive, and can only be read from its beginning: unpack the archive")
+var errOutOfOrder = errors.New(
+	"the file is compressed in its archive, and can only be read from its beginning: unpack the archive")
 
 func (m *memberFile) ReadAt(p []byte, offset int64) (int, error) {
 	if !m.file.isSeekable() {
@@ -101,7 +109,13 @@ func (m *memberFile) From(offset int64) io.ReadCloser {
 	stored := m.stored(member.Start+offset, member.Stored-offset)
 	content := io.LimitReader(stored, member.Stored-offset)
 	if member.Packing == Deflated {
-		inflated := &inflatedMember{Closer: stored, content: inflaters.Get().(inflater), left: m.file.Size, sum: crc32.NewIEEE(), want: member.Sum}
+		inflated := &inflatedMember{
+			Closer:  stored,
+			content: inflaters.Get().(inflater),
+			left:    m.file.Size,
+			sum:     crc32.NewIEEE(),
+			want:    member.Sum,
+		}
 		_ = inflated.content.Reset(content, nil) // a reset without a dictionary cannot fail
 		content, stored = inflated, inflated
 	}
@@ -111,8 +125,8 @@ func (m *memberFile) From(offset int64) io.ReadCloser {
 	}{withFault(content, member.Fault), stored}
 }
 
-// smallMember is the length in bytes up to which a file of an archive behind a network is one range. A stream to the end of the archive that is
-// left early costs its connection.
+// smallMember is the length in bytes up to which a file of an archive behind a network is one range. A stream to the
+// end of the archive that is left early costs its connection.
 const smallMember = 1 << 20
 
 func (m *memberFile) stored(from, length int64) io.ReadCloser {
@@ -180,14 +194,23 @@ func (d *inflatedMember) Read(p []byte) (int, error) {
 	d.left -= int64(n)
 	switch {
 	case d.left < 0:
-		return n, &Fault{Last: true, Message: "zip member is longer than its archive says: documents after this point are lost"}
+		return n, &Fault{
+			Last:    true,
+			Message: "zip member is longer than its archive says: documents after this point are lost",
+		}
 	case err == io.EOF && (d.left > 0 || d.sum.Sum32() != d.want):
-		return n, &Fault{Last: true, Message: "zip checksum does not match: documents of the member that ends here may be damaged"}
+		return n, &Fault{
+			Last:    true,
+			Message: "zip checksum does not match: documents of the member that ends here may be damaged",
+		}
 	case err == io.EOF || err == nil:
 		return n, err
 	}
 	if _, isDamage := errors.AsType[flate.CorruptInputError](err); isDamage || errors.Is(err, io.ErrUnexpectedEOF) {
-		return n, &Fault{Last: true, Message: fmt.Sprintf("zip member is damaged: %v; documents after this point are lost", err)}
+		return n, &Fault{
+			Last:    true,
+			Message: fmt.Sprintf("zip member is damaged: %v; documents after this point are lost", err),
+		}
 	}
 	return n, err
 }

@@ -39,7 +39,8 @@ const (
 
 // markers are names of files and folders that engines put next to data. A star stands for any text.
 var markers = []string{
-	"_SUCCESS", "_metadata", "_common_metadata", "_temporary", "_committed_*", "_started_*", "_spark_metadata", "_delta_log", "_delta_index",
+	"_SUCCESS", "_metadata", "_common_metadata", "_temporary", "_committed_*", "_started_*", "_spark_metadata",
+	"_delta_log", "_delta_index",
 	"_change_data", "_symlink_format_manifest", "_impala_insert_staging",
 }
 
@@ -54,7 +55,10 @@ func reasonOf(parts ...string) string {
 			return leftOver
 		case isHidden(part) && part != attributes:
 			return hidden
-		case part != "" && part[0] == '_' && slices.ContainsFunc(markers, func(pattern string) bool { is, _ := path.Match(pattern, part); return is }):
+		case part != "" && part[0] == '_' && slices.ContainsFunc(markers, func(pattern string) bool {
+			is, _ := path.Match(pattern, part)
+			return is
+		}):
 			return marker
 		}
 	}
@@ -71,7 +75,8 @@ func (l *lister) pass(c *candidate, reason string) {
 // passedFiles sums up the files that are passed over, and that no other input stands for.
 func (l *lister) passedFiles() PassedFiles {
 	sum := PassedFiles{Matched: l.matched}
-	for _, at := range slices.Sorted(maps.Keys(l.passed)) { // so that the endings that have a count of their own are always the same
+	// so that the endings that have a count of their own are always the same
+	for _, at := range slices.Sorted(maps.Keys(l.passed)) {
 		file := l.passed[at]
 		if _, isRead := l.found[at]; isRead && file.reason != sameFile {
 			continue
@@ -168,8 +173,8 @@ func isArchiveName(name string) bool {
 	return slices.Contains([]string{".tar", ".tgz", ".txz", ".tbz2", ".zip", ".wacz"}, nameEnding(name))
 }
 
-// choose notes which of the files of an input are read. It reports whether there is any, or all are left out on purpose. Without kinds
-// every file is wanted.
+// choose notes which of the files of an input are read. It reports whether there is any, or all are left out on
+// purpose. Without kinds every file is wanted.
 func (l *lister) choose(found []*candidate, kinds []fileKind) (matched bool, err error) {
 	chosen, leftOut := l.pick(found, kinds)
 	for _, c := range chosen {
@@ -182,7 +187,8 @@ func (l *lister) choose(found []*candidate, kinds []fileKind) (matched bool, err
 	return len(chosen) > 0 || leftOut && len(kinds) == 0, nil
 }
 
-// pick returns the files that are read, and notes why others are passed over. LeftOut says that Include or Exclude has left some out.
+// pick returns the files that are read, and notes why others are passed over. LeftOut says that Include or Exclude has
+// left some out.
 func (l *lister) pick(found []*candidate, kinds []fileKind) (chosen []*candidate, leftOut bool) {
 	var wanted []*candidate
 	for _, c := range found {
@@ -225,7 +231,8 @@ func (l *lister) pick(found []*candidate, kinds []fileKind) (chosen []*candidate
 	return chosen, leftOut
 }
 
-// ofKnownTypes returns the candidates without those whose content tells that they are no documents, which their names did not tell.
+// ofKnownTypes returns the candidates without those whose content tells that they are no documents, which their names
+// did not tell.
 func (l *lister) ofKnownTypes(inspected []*candidate) []*candidate {
 	return slices.DeleteFunc(inspected, func(c *candidate) bool {
 		if c.isOther {
@@ -321,10 +328,11 @@ func CheckPattern(pattern string) error {
 // descriptions are what Hugging Face's library and hub have next to the files of a data set.
 var descriptions = []string{"dataset_dict.json", "dataset_info.json", "dataset_infos.json", attributes}
 
-// describing returns what tells the files that describe others: of data sets of Hugging Face, the lists of pages and the index of a
-// crawl that is saved as WACZ, and the log and the cache of HTTrack.
+// describing returns what tells the files that describe others: of data sets of Hugging Face, the lists of pages and
+// the index of a crawl that is saved as WACZ, and the log and the cache of HTTrack.
 func describing(found []*candidate) func(*candidate) bool {
-	arrows, archives, tells := map[string]bool{}, map[string]bool{}, map[string]bool{} // folders, and names of files that tell what a folder is
+	// folders, and names of files that tell what a folder is
+	arrows, archives, tells := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, c := range found {
 		folder, name := path.Split(c.relative)
 		named, known := nameFormat(name)
@@ -342,10 +350,12 @@ func describing(found []*candidate) func(*candidate) bool {
 		switch {
 		case slices.Contains(descriptions, name), name == "state.json" && arrows[folder]:
 			return true
-		case tells[folder+"hts-log.txt"] && (strings.HasPrefix(name, "hts-") || name == "index.html"), isCache && tells[project+"hts-log.txt"]:
+		case tells[folder+"hts-log.txt"] && (strings.HasPrefix(name, "hts-") || name == "index.html"),
+			isCache && tells[project+"hts-log.txt"]:
 			return true
 		}
-		return isPackage(folder) && strings.HasPrefix(name, "datapackage") || isPackage(above) && slices.Contains([]string{"pages", "indexes", "logs"}, last)
+		return isPackage(folder) && strings.HasPrefix(name, "datapackage") ||
+			isPackage(above) && slices.Contains([]string{"pages", "indexes", "logs"}, last)
 	}
 }
 
@@ -353,15 +363,26 @@ func describing(found []*candidate) func(*candidate) bool {
 type tableLog struct{ name, folder, suffix, export string }
 
 var tableLogs = []tableLog{
-	{"Delta Lake", "_delta_log", "", `duckdb -c "INSTALL delta; LOAD delta; COPY (FROM delta_scan('%s')) TO 'snapshot.parquet'"`},
-	{"Iceberg", "metadata", ".metadata.json", `duckdb -c "INSTALL iceberg; LOAD iceberg; SET unsafe_enable_version_guessing=true; COPY (FROM iceberg_scan('%s')) TO 'snapshot.parquet'"`},
-	{"Hudi", ".hoodie", "", `spark-sql --packages org.apache.hudi:hudi-spark3.5-bundle_2.12:1.0.2 -e "CREATE TABLE t USING hudi LOCATION '%[1]s'; INSERT OVERWRITE DIRECTORY '%[1]s.snapshot' USING parquet SELECT * FROM t"`},
+	{
+		"Delta Lake", "_delta_log", "",
+		`duckdb -c "INSTALL delta; LOAD delta; COPY (FROM delta_scan('%s')) TO 'snapshot.parquet'"`,
+	},
+	{
+		"Iceberg", "metadata", ".metadata.json",
+		`duckdb -c "INSTALL iceberg; LOAD iceberg; SET unsafe_enable_version_guessing=true; COPY (FROM iceberg_scan('%s')) TO 'snapshot.parquet'"`,
+	},
+	{
+		"Hudi", ".hoodie", "",
+		`spark-sql --packages org.apache.hudi:hudi-spark3.5-bundle_2.12:1.0.2 -e "CREATE TABLE t USING hudi LOCATION '%[1]s'; INSERT OVERWRITE DIRECTORY '%[1]s.snapshot' USING parquet SELECT * FROM t"`,
+	},
 }
 
-// logOf returns the log that a file belongs to, given the parts of its path from the folder of the log on; nil: it belongs to none.
+// logOf returns the log that a file belongs to, given the parts of its path from the folder of the log on; nil: it
+// belongs to none.
 func logOf(parts []string) *tableLog {
 	for i := range tableLogs {
-		if log := &tableLogs[i]; len(parts) > 1 && parts[0] == log.folder && strings.HasSuffix(parts[len(parts)-1], log.suffix) {
+		if log := &tableLogs[i]; len(parts) > 1 && parts[0] == log.folder &&
+			strings.HasSuffix(parts[len(parts)-1], log.suffix) {
 			return log
 		}
 	}
@@ -369,21 +390,25 @@ func logOf(parts []string) *tableLog {
 }
 
 func (t *tableLog) refusal(table string) error {
-	return fmt.Errorf("%s is a table of %s, which also has files that are no longer part of it: export the current snapshot with "+t.export+", and name that",
+	return fmt.Errorf(
+		"%s is a table of %s, which also has files that are no longer part of it: export the current snapshot with "+
+			t.export+", and name that",
 		table, t.name, table)
 }
 
-// checkAbove refuses a folder that is a table or a part of one. Has reports whether a folder has a file with an ending. In a bucket, where
-// each look is a request, only partitions and folders called data are taken for parts.
+// checkAbove refuses a folder that is a table or a part of one. Has reports whether a folder has a file with an ending.
+// In a bucket, where each look is a request, only partitions and folders called data are taken for parts.
 func checkAbove(folder string, isStored bool, has func(folder, suffix string) bool) error {
 	for isFirst := true; ; isFirst = false {
 		for i := range tableLogs {
-			if log := &tableLogs[i]; !(isStored && isFirst) && has(strings.TrimSuffix(folder, "/")+"/"+log.folder, log.suffix) {
+			if log := &tableLogs[i]; !(isStored && isFirst) &&
+				has(strings.TrimSuffix(folder, "/")+"/"+log.folder, log.suffix) {
 				return log.refusal(folder)
 			}
 		}
 		above, name := path.Split(strings.TrimRight(folder, "/"))
-		if above == "" || name == "" || isStored && !strings.Contains(name, "=") && name != "data" || strings.HasSuffix(above, "://") {
+		if above == "" || name == "" || isStored && !strings.Contains(name, "=") && name != "data" ||
+			strings.HasSuffix(above, "://") {
 			return nil
 		}
 		folder = strings.TrimRight(above, "/")

@@ -33,23 +33,41 @@ func putFile(t *testing.T, folder, name, content string) {
 	}
 }
 
-// TestPassedFiles: the files of a folder that are no documents are counted by the reason, with an example, in every storage.
+// TestPassedFiles: the files of a folder that are no documents are counted by the reason, with an example, in every
+// storage.
 func TestPassedFiles(t *testing.T) {
 	local := t.TempDir()
 	_, stored := storagetest.NewMemory(t)
 	for _, folder := range []string{local, stored} {
 		for _, name := range []string{
-			"a.jsonl", "b.csv.gz", "notes.txt", "x/p.pdf", "x/Q.PDF", "x/r.docx", "README", "x/y/s.pdf.gz", ".hidden.pdf", "_private.jsonl", "z.a b", "w.",
-			"_year=2024/c.jsonl", "_SUCCESS", "_temporary/0/part.jsonl", "_committed_77", ".git/config.jsonl", ".gitattributes", "README.md", "dataset_infos.json",
+			"a.jsonl", "b.csv.gz", "notes.txt", "x/p.pdf", "x/Q.PDF", "x/r.docx", "README", "x/y/s.pdf.gz",
+			".hidden.pdf", "_private.jsonl", "z.a b", "w.",
+			"_year=2024/c.jsonl", "_SUCCESS", "_temporary/0/part.jsonl", "_committed_77", ".git/config.jsonl",
+			".gitattributes", "README.md", "dataset_infos.json",
 		} {
 			putFile(t, folder, name, "")
 		}
 		for input, want := range map[string]PassedFiles{
 			folder: {
-				Counts: map[string]int64{".txt": 1, ".pdf": 3, ".docx": 1, noEnding: 2, otherEnding: 1, hidden: 2, marker: 3, sideFile: 3},
+				Counts: map[string]int64{
+					".txt":      1,
+					".pdf":      3,
+					".docx":     1,
+					noEnding:    2,
+					otherEnding: 1,
+					hidden:      2,
+					marker:      3,
+					sideFile:    3,
+				},
 				Examples: map[string]string{
-					".txt": "notes.txt", ".pdf": "x/Q.PDF", ".docx": "x/r.docx", noEnding: "README", otherEnding: "z.a b", hidden: ".git/config.jsonl", marker: "_SUCCESS",
-					sideFile: ".gitattributes",
+					".txt":      "notes.txt",
+					".pdf":      "x/Q.PDF",
+					".docx":     "x/r.docx",
+					noEnding:    "README",
+					otherEnding: "z.a b",
+					hidden:      ".git/config.jsonl",
+					marker:      "_SUCCESS",
+					sideFile:    ".gitattributes",
 				},
 			},
 			storage.Join(folder, "*.txt"):  {},
@@ -70,7 +88,8 @@ func TestPassedFiles(t *testing.T) {
 	}
 }
 
-// TestEarlierMembers: of files of one name in an archive the last is read, and the others are passed over. So are all whose name is hidden.
+// TestEarlierMembers: of files of one name in an archive the last is read, and the others are passed over. So are all
+// whose name is hidden.
 func TestEarlierMembers(t *testing.T) {
 	var content bytes.Buffer
 	w := tar.NewWriter(&content)
@@ -89,7 +108,10 @@ func TestEarlierMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	listing, err := List(t.Context(), []string{path}, Options{})
-	want := PassedFiles{Counts: map[string]int64{replaced: 2, hidden: 1}, Examples: map[string]string{replaced: "a.jsonl", hidden: ".c"}}
+	want := PassedFiles{
+		Counts:   map[string]int64{replaced: 2, hidden: 1},
+		Examples: map[string]string{replaced: "a.jsonl", hidden: ".c"},
+	}
 	if diff := cmp.Diff(want, listing.Passed); err != nil || diff != "" || len(listing.Files) != 2 {
 		t.Errorf("%v, %v, -want +got:\n%s", namesAndPaths(listing.Files), err, diff)
 	}
@@ -107,7 +129,8 @@ func TestManyEndings(t *testing.T) {
 	}
 }
 
-// TestFilesAddUp: of generated folders, with links, damage, hidden names and patterns, each file is read, cannot be read or is passed over.
+// TestFilesAddUp: of generated folders, with links, damage, hidden names and patterns, each file is read, cannot be
+// read or is passed over.
 func TestFilesAddUp(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	one := func(of ...string) string { return of[random.IntN(len(of))] }
@@ -115,7 +138,8 @@ func TestFilesAddUp(t *testing.T) {
 		folder := t.TempDir()
 		for range 1 + random.IntN(25) {
 			name := one("", "", "_a/", ".git/", "b/c/", "_temporary/", "x=1/", "archive/") + one("_", "", "", ".") +
-				one("a", "b1", "SUCCESS", "state", "run-AAAAAAAAAAAAAAAAAAAAAAAAAA") + one(".jsonl", ".txt", ".pdf", "", ".py", ".tar", ".json", ".html", ".csv", ".b1 z")
+				one("a", "b1", "SUCCESS", "state", "run-AAAAAAAAAAAAAAAAAAAAAAAAAA") +
+				one(".jsonl", ".txt", ".pdf", "", ".py", ".tar", ".json", ".html", ".csv", ".b1 z")
 			path := filepath.Join(folder, name)
 			if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 				t.Fatal(err)
@@ -160,14 +184,15 @@ func TestFilesAddUp(t *testing.T) {
 			sum += int(files)
 		}
 		if sum != len(all) {
-			t.Errorf("round %d, %+v: %d files are read, %d cannot be, passed over: %v, of %d:\n%s", round, options, len(listing.Files), len(listing.Unread), listing.Passed.Counts,
+			t.Errorf("round %d, %+v: %d files are read, %d cannot be, passed over: %v, of %d:\n%s", round, options,
+				len(listing.Files), len(listing.Unread), listing.Passed.Counts,
 				len(all), strings.Join(all, "\n"))
 		}
 	}
 }
 
-// TestUnreadOfFolders: a file that its name says to be of a known format, in a compression that is not read, and one in UTF-16 without a mark, are
-// rejects that say what to do. Text is read whatever its name says of its compression.
+// TestUnreadOfFolders: a file that its name says to be of a known format, in a compression that is not read, and one in
+// UTF-16 without a mark, are rejects that say what to do. Text is read whatever its name says of its compression.
 func TestUnreadOfFolders(t *testing.T) {
 	const packed, text = "\x1b\x07\x00\xf8\x25\x00\xa2\x98", "{\"text\":\"some words\"}\n"
 	for name, test := range map[string]struct{ content, want string }{
@@ -190,7 +215,8 @@ func TestUnreadOfFolders(t *testing.T) {
 		if err != nil || (fault != "") != (test.want != "") || !strings.Contains(fault, test.want) {
 			t.Errorf("%s: %q, want %q; %v", name, fault, test.want, err)
 		}
-		if listing, err := List(t.Context(), []string{folder}, Options{Charset: "utf-16le"}); err != nil || strings.Contains(test.want, "--encoding") && len(listing.Unread) > 0 {
+		if listing, err := List(t.Context(), []string{folder}, Options{Charset: "utf-16le"}); err != nil ||
+			strings.Contains(test.want, "--encoding") && len(listing.Unread) > 0 {
 			t.Errorf("%s with an encoding: %v, %v", name, listing.Unread, err)
 		}
 	}
@@ -269,30 +295,41 @@ func TestIncludeExclude(t *testing.T) {
 			}
 		}
 		_, err := List(t.Context(), []string{folder}, Options{Include: []string{"d/*"}})
-		if want := "5 files are not included, such as a.jsonl: patterns of --include and --exclude"; err == nil || !strings.Contains(err.Error(), want) {
+		if want := "5 files are not included, such as a.jsonl: patterns of --include and --exclude"; err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)
 		}
-		if _, err := List(t.Context(), []string{folder + "/a.jsonl"}, Options{Exclude: []string{"a.*"}}); err == nil || !strings.Contains(err.Error(), "leave no file") {
+		if _, err := List(t.Context(), []string{folder + "/a.jsonl"}, Options{Exclude: []string{"a.*"}}); err == nil ||
+			!strings.Contains(err.Error(), "leave no file") {
 			t.Errorf("error %v of a file that is named and excluded", err)
 		}
 	}
 }
 
-// TestTables: a folder whose log says which of its files are still part of a table is refused, with the command that exports them. So is a
-// pattern in it, and a partition. Files that are named are read.
+// TestTables: a folder whose log says which of its files are still part of a table is refused, with the command that
+// exports them. So is a pattern in it, and a partition. Files that are named are read.
 func TestTables(t *testing.T) {
 	local := t.TempDir()
 	_, stored := storagetest.NewMemory(t)
 	for _, folder := range []string{local, stored} {
 		for _, name := range []string{
-			"delta/_delta_log/00000000000000000000.json", "delta/day=1/part.jsonl", "hudi/.hoodie/hoodie.properties", "hudi/part.jsonl",
-			"ice/metadata/00001-a.metadata.json", "ice/data/part.jsonl", "plain/metadata/about.json", "plain/part.jsonl",
+			"delta/_delta_log/00000000000000000000.json", "delta/day=1/part.jsonl", "hudi/.hoodie/hoodie.properties",
+			"hudi/part.jsonl",
+			"ice/metadata/00001-a.metadata.json", "ice/data/part.jsonl", "plain/metadata/about.json",
+			"plain/part.jsonl",
 		} {
 			putFile(t, folder, name, "{}\n")
 		}
 		for input, want := range map[string]string{
-			"delta": "delta_scan(", "delta/day=1": "delta_scan(", "delta/*/*.jsonl": "delta_scan(", "delta/day=1/part.jsonl": "",
-			"hudi": "USING hudi", "hudi/*.jsonl": "USING hudi", "ice": "iceberg_scan(", "ice/data": "iceberg_scan(", "plain": "",
+			"delta":                  "delta_scan(",
+			"delta/day=1":            "delta_scan(",
+			"delta/*/*.jsonl":        "delta_scan(",
+			"delta/day=1/part.jsonl": "",
+			"hudi":                   "USING hudi",
+			"hudi/*.jsonl":           "USING hudi",
+			"ice":                    "iceberg_scan(",
+			"ice/data":               "iceberg_scan(",
+			"plain":                  "",
 		} {
 			_, err := List(t.Context(), []string{folder + "/" + input}, Options{})
 			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -305,7 +342,10 @@ func TestTables(t *testing.T) {
 // TestPackagedCrawl: of a crawl that is saved as WACZ the archives are read, and not its lists of pages.
 func TestPackagedCrawl(t *testing.T) {
 	folder := t.TempDir()
-	for _, name := range []string{"datapackage.json", "datapackage-digest.json", "pages/pages.jsonl", "indexes/index.json", "archive/a.warc"} {
+	for _, name := range []string{
+		"datapackage.json", "datapackage-digest.json", "pages/pages.jsonl",
+		"indexes/index.json", "archive/a.warc",
+	} {
 		putFile(t, folder, "crawl/"+name, "WARC/1.0\r\n")
 	}
 	for _, input := range []string{folder, filepath.Join(folder, "crawl")} {
@@ -322,11 +362,13 @@ func TestFewData(t *testing.T) {
 	putFile(t, folder, "options.json", "{}")
 	for i := range 12 {
 		putFile(t, folder, fmt.Sprint(i, ".txt"), "one two three")
-		if listing, err := List(t.Context(), []string{folder}, Options{}); err != nil || (listing.Files[0].Format == Text) != (i >= fewData-1) {
+		if listing, err := List(t.Context(), []string{folder}, Options{}); err != nil ||
+			(listing.Files[0].Format == Text) != (i >= fewData-1) {
 			t.Errorf("%d texts: %v, %v", i+1, namesAndPaths(listing.Files), err)
 		}
 	}
-	if listing, err := List(t.Context(), []string{folder}, Options{PrefersTexts: true}); err != nil || len(listing.Files) != 12 {
+	if listing, err := List(t.Context(), []string{folder}, Options{PrefersTexts: true}); err != nil ||
+		len(listing.Files) != 12 {
 		t.Errorf("%v, %v", listing.Files, err)
 	}
 	putFile(t, folder, "large.json", strings.Repeat(" ", 1000))
@@ -335,9 +377,16 @@ func TestFewData(t *testing.T) {
 	}
 }
 
-// TestOrderOfInputs: files come in the order of the inputs, then of their paths, and belong to the first input that they are reached by.
+// TestOrderOfInputs: files come in the order of the inputs, then of their paths, and belong to the first input that
+// they are reached by.
 func TestOrderOfInputs(t *testing.T) {
-	plant(t, map[string]string{"z/a.jsonl": "{}\n", "z/c.jsonl": "{}\n", "a/b.jsonl": "{}\n", "a/a.jsonl": "{}\n", "m.jsonl": "{}\n"})
+	plant(t, map[string]string{
+		"z/a.jsonl": "{}\n",
+		"z/c.jsonl": "{}\n",
+		"a/b.jsonl": "{}\n",
+		"a/a.jsonl": "{}\n",
+		"m.jsonl":   "{}\n",
+	})
 	for want, inputs := range map[string][]string{
 		"z/a.jsonl z/c.jsonl a/a.jsonl a/b.jsonl": {"z", "a"},
 		"a/a.jsonl a/b.jsonl z/a.jsonl z/c.jsonl": {"a", "z"},
@@ -357,8 +406,14 @@ func TestOrderOfInputs(t *testing.T) {
 // TestPlainInput: addresses of other tools are understood.
 func TestPlainInput(t *testing.T) {
 	for input, want := range map[string]string{
-		"s3a://b/x": "s3://b/x", "s3n://b/x": "s3://b/x", "gcs://b/x": "gs://b/x", "file:///a%20b/c": "/a b/c", "file://localhost/a": "/a", "file:/a": "file:/a",
-		"s3://b": "s3://b", "a/b": "a/b",
+		"s3a://b/x":          "s3://b/x",
+		"s3n://b/x":          "s3://b/x",
+		"gcs://b/x":          "gs://b/x",
+		"file:///a%20b/c":    "/a b/c",
+		"file://localhost/a": "/a",
+		"file:/a":            "file:/a",
+		"s3://b":             "s3://b",
+		"a/b":                "a/b",
 	} {
 		if got := plainInput(input); got != want {
 			t.Errorf("%s: %s, want %s", input, got, want)

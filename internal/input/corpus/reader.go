@@ -21,7 +21,8 @@ const (
 	// leastLine is the smallest limit for lines. No shorter line can hold a text.
 	leastLine = 16
 
-	// lineEndBytes of a compressed file usually show how its lines end. No more than mostLineEndBytes of any are looked at.
+	// lineEndBytes of a compressed file usually show how its lines end. No more than mostLineEndBytes of any are looked
+	// at.
 	lineEndBytes     = 64 << 10
 	mostLineEndBytes = 1 << 20
 
@@ -39,16 +40,17 @@ type Limits struct {
 	Window int64
 	// Ahead opens the files; nil: nothing is read ahead.
 	Ahead *Ahead
-	// Expand, if it is not nil, is called with the number of bytes that were decoded of a compressed file. Next returns its error.
+	// Expand, if it is not nil, is called with the number of bytes that were decoded of a compressed file. Next returns
+	// its error.
 	Expand func(bytes int64) error
 	// Hold, if it is not nil, is called before Next holds a line of more than LongLine bytes. It may wait.
 	// Next returns its error.
 	Hold func() error
 	// Memory is how many bytes of memory the pages of a Parquet file may take; 0: no limit.
 	Memory int64
-	// HoldWindow, if it is not nil, is called before a source holds a zstd window of more than [inflate.SmallWindow], or large pages of
-	// Parquet. It may wait. Release is called when the source no longer holds it. Who waits for Hold has what it needs of this
-	// already, so nobody waits for the two in another order.
+	// HoldWindow, if it is not nil, is called before a source holds a zstd window of more than [inflate.SmallWindow],
+	// or large pages of Parquet. It may wait. Release is called when the source no longer holds it. Who waits for Hold
+	// has what it needs of this already, so nobody waits for the two in another order.
 	HoldWindow func() (release func(), err error)
 }
 
@@ -80,7 +82,12 @@ type Reader struct {
 
 func NewReader(limits Limits) *Reader {
 	const most = math.MaxInt - 1
-	return &Reader{limits: limits, limit: int(min(max(limits.Line, leastLine), most)), long: LongLine, stream: limits.Stream()}
+	return &Reader{
+		limits: limits,
+		limit:  int(min(max(limits.Line, leastLine), most)),
+		long:   LongLine,
+		stream: limits.Stream(),
+	}
 }
 
 // Open opens one stretch of a file. Close must be called in the end.
@@ -209,7 +216,14 @@ func (r *Reader) batch(offset int64, data []byte) (Batch, error) {
 	if len(data) == 0 && len(r.stream.Rejects) == 0 {
 		return Batch{}, r.stream.End()
 	}
-	b := Batch{File: r.number, Format: r.stream.file.Format, Offset: offset, Data: data, CR: r.newline == '\r', Rejects: r.stream.Rejects}
+	b := Batch{
+		File:    r.number,
+		Format:  r.stream.file.Format,
+		Offset:  offset,
+		Data:    data,
+		CR:      r.newline == '\r',
+		Rejects: r.stream.Rejects,
+	}
 	r.stream.Rejects = nil
 	return b, nil
 }

@@ -96,7 +96,11 @@ func reference(content []byte, newline byte, maxLine int) (f found) {
 	for offset < len(content) {
 		line, _, _ := bytes.Cut(content[offset:], []byte{newline})
 		if len(line) > maxLine {
-			f.Rejects = append(f.Rejects, Reject{Position: int64(offset), Message: fmt.Sprintf("line of %d bytes is longer than the limit of %d bytes set by max_document", len(line), maxLine)})
+			f.Rejects = append(f.Rejects, Reject{
+				Position: int64(offset),
+				Message: fmt.Sprintf("line of %d bytes is longer than the limit of %d bytes set by max_document",
+					len(line), maxLine),
+			})
 		} else {
 			f.Lines = append(f.Lines, fmt.Sprintf("%d:%s", offset, bytes.TrimSuffix(line, []byte("\r"))))
 		}
@@ -154,8 +158,9 @@ func TestLargeBatches(t *testing.T) {
 	}
 	size := int64(len(content))
 	for about, got := range map[string]found{
-		"whole":              readAll(t, store(t, content), limit),
-		"cut":                readAll(t, store(t, content), limit, BatchBytes, BatchBytes+1, size/3, size/2, size-limit, size-1),
+		"whole": readAll(t, store(t, content), limit),
+		"cut": readAll(t, store(t, content), limit, BatchBytes, BatchBytes+1, size/3, size/2,
+			size-limit, size-1),
 		"gzip":               readAll(t, store(t, gzipped(t, content)), limit),
 		"zstd":               readAll(t, store(t, zstded(t, content)), limit),
 		"no newline at end":  readAll(t, store(t, content[:size-1]), limit),
@@ -166,7 +171,8 @@ func TestLargeBatches(t *testing.T) {
 			expected = reference(content[:10*BatchBytes], '\n', 1<<40)
 		}
 		if !slices.Equal(expected.Lines, got.Lines) || !slices.Equal(expected.Rejects, got.Rejects) {
-			t.Errorf("%s: %d lines, rejects %v; want %d lines, rejects %v", about, len(got.Lines), got.Rejects, len(expected.Lines), expected.Rejects)
+			t.Errorf("%s: %d lines, rejects %v; want %d lines, rejects %v", about, len(got.Lines), got.Rejects,
+				len(expected.Lines), expected.Rejects)
 		}
 	}
 }
@@ -197,7 +203,9 @@ func TestReadFailures(t *testing.T) {
 	if err := os.Truncate(file.Path, file.Size-5); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(file, whole, Limits{Line: 100}); err == nil || !strings.Contains(err.Error(), "changed while the job ran: it had 2000000 bytes when it was listed and now has 1999995") {
+	if _, err := Open(file, whole, Limits{Line: 100}); err == nil ||
+		!strings.Contains(err.Error(),
+			"changed while the job ran: it had 2000000 bytes when it was listed and now has 1999995") {
 		t.Errorf("a file that shrank before it was opened: %v", err)
 	}
 
@@ -232,12 +240,14 @@ func TestReadFailures(t *testing.T) {
 	if err := os.Remove(file.Path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(file, whole, Limits{Line: 100}); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), file.Path) {
+	if _, err := Open(file, whole, Limits{Line: 100}); !errors.Is(err, os.ErrNotExist) ||
+		!strings.Contains(err.Error(), file.Path) {
 		t.Errorf("a file that vanished: %v", err)
 	}
 
 	packed := store(t, gzipped(t, content))
-	if _, err := Open(packed, Stretch{Start: 5, End: packed.Size}, Limits{Line: 100}); err == nil || !strings.Contains(err.Error(), "from its middle") {
+	if _, err := Open(packed, Stretch{Start: 5, End: packed.Size}, Limits{Line: 100}); err == nil ||
+		!strings.Contains(err.Error(), "from its middle") {
 		t.Errorf("the middle of a gzip file: %v", err)
 	}
 	for _, compression := range []Compression{None, Gzip, Zstd} {
@@ -251,7 +261,8 @@ func TestReadFailures(t *testing.T) {
 		if err == nil {
 			_, err = collect(r)
 		}
-		if err == nil || !strings.Contains(err.Error(), directory.Path) || !strings.Contains(err.Error(), "is a directory") {
+		if err == nil || !strings.Contains(err.Error(), directory.Path) ||
+			!strings.Contains(err.Error(), "is a directory") {
 			t.Errorf("a file that cannot be read, %v: %v", compression, err)
 		}
 	}
@@ -297,7 +308,14 @@ func TestNextDoesNotAllocate(t *testing.T) {
 }
 
 func TestIsBlank(t *testing.T) {
-	for line, want := range map[string]bool{"": true, " \t\r\n": true, "{}": false, " a": false, "\x00": false, "\u00a0": false} {
+	for line, want := range map[string]bool{
+		"":        true,
+		" \t\r\n": true,
+		"{}":      false,
+		" a":      false,
+		"\x00":    false,
+		"\u00a0":  false,
+	} {
 		if got := IsBlank([]byte(line)); got != want {
 			t.Errorf("IsBlank(%q) = %v", line, got)
 		}
@@ -320,14 +338,16 @@ func FuzzStretches(f *testing.F) {
 			t.Skip("no text that can be cut")
 		}
 		maxLine := max(int(limit), leastLine)
-		if diff := cmp.Diff(reference(content, lineEnd(file.CR), maxLine), readAll(t, file, int64(maxLine), cuts...)); diff != "" {
+		if diff := cmp.Diff(reference(content, lineEnd(file.CR), maxLine),
+			readAll(t, file, int64(maxLine), cuts...)); diff != "" {
 			t.Fatalf("-want +got:\n%s", diff)
 		}
 	})
 }
 
 func BenchmarkRead(b *testing.B) {
-	content := []byte(strings.Repeat(`{"id":"document","text":"`+strings.Repeat("some words of a text ", 30)+"\"}\n", 100_000))
+	content := []byte(strings.Repeat(`{"id":"document","text":"`+strings.Repeat("some words of a text ", 30)+"\"}\n",
+		100_000))
 	for _, form := range []struct {
 		name   string
 		packed []byte

@@ -104,15 +104,19 @@ func isProse(name string) bool {
 
 func nameFormat(name string) (f Format, known bool) {
 	ending := nameEnding(name)
-	i := slices.IndexFunc(definitions[:], func(d *Definition) bool { return d != nil && slices.Contains(d.Endings, ending) })
+	i := slices.IndexFunc(definitions[:], func(d *Definition) bool {
+		return d != nil && slices.Contains(d.Endings, ending)
+	})
 	return Format(max(i, 0)), i >= 0
 }
 
 // nameEnding returns the ending of the name of a file, in small letters and without .gz and the like. Wget keeps the
-// query of an address in the name, behind a question mark or, for Windows, an at sign. What has no equals sign and ends as data do is no query.
+// query of an address in the name, behind a question mark or, for Windows, an at sign. What has no equals sign and ends
+// as data do is no query.
 func nameEnding(name string) string {
 	name = filepath.Base(dropCompressionSuffix(storage.WithoutQuery(name)))
-	if address, query, is := strings.Cut(name, "?"); is && (strings.Contains(query, "=") || !isKnownEnding(filepath.Ext(query))) {
+	if address, query, is := strings.Cut(name, "?"); is &&
+		(strings.Contains(query, "=") || !isKnownEnding(filepath.Ext(query))) {
 		name = address
 	}
 	if isForeignCompression(name) {
@@ -122,19 +126,24 @@ func nameEnding(name string) string {
 	return strings.ToLower(ending)
 }
 
-// isForeignCompression reports whether a name ends as that of a file of a known format which is compressed in a way that is not read.
+// isForeignCompression reports whether a name ends like the name of a file of a known format that is compressed in a way
+// that is not read.
 func isForeignCompression(name string) bool {
 	ending := filepath.Ext(name)
 	inner := strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ending)))
-	return slices.Contains([]string{".br", ".lzma", ".lz", ".lzo", ".z", ".sz", ".snappy", ".zz", ".deflate"}, strings.ToLower(ending)) &&
+	return slices.Contains([]string{".br", ".lzma", ".lz", ".lzo", ".z", ".sz", ".snappy", ".zz", ".deflate"},
+		strings.ToLower(ending)) &&
 		isKnownEnding(inner)
 }
 
 func isKnownEnding(ending string) bool {
-	return slices.ContainsFunc(registered, func(d *Definition) bool { return slices.Contains(d.Endings, strings.ToLower(ending)) })
+	return slices.ContainsFunc(registered, func(d *Definition) bool {
+		return slices.Contains(d.Endings, strings.ToLower(ending))
+	})
 }
 
-// unmarkedUTF16 returns the name of the charset of a beginning in UTF-16 that has no byte order mark; empty if it is none.
+// unmarkedUTF16 returns the name of the charset of a beginning in UTF-16 that has no byte order mark; empty if it is
+// none.
 func unmarkedUTF16(head []byte) string {
 	const enough = 16
 	head = head[:min(len(head), 4*enough)]
@@ -181,13 +190,20 @@ func checkDump(head []byte) error {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte(ByteOrderMark)), " \t\r\n")
 	at := slices.IndexFunc(dumps, func(f foreign) bool { return bytes.HasPrefix(text, []byte(f.magic)) })
 	if at >= 0 {
-		return unread(fmt.Sprintf("the file %s, which is not read: %s; to read it as one text, give --format text", dumps[at].what, dumps[at].todo))
+		return unread(fmt.Sprintf("the file %s, which is not read: %s; to read it as one text, give --format text",
+			dumps[at].what, dumps[at].todo))
 	}
 	if element := repeatedElement(text); element != "" {
-		return unread(fmt.Sprintf("the file contains XML records, <%s>, which are not read: %s; to read it as one text, give --format text", element, export))
+		return unread(
+			fmt.Sprintf(
+				"the file contains XML records, <%s>, which are not read: %s; to read it as one text, "+
+					"give --format text", element, export))
 	}
-	if mail := bytes.HasPrefix(text, []byte("From ")) && bytes.Contains(text, []byte("\nDate: ")) && bytes.Contains(text, []byte("\nSubject: ")); mail {
-		return unread("the file is a mailbox, which is not read: write each mail to a file; to read it as one text, give --format text")
+	if mail := bytes.HasPrefix(text, []byte("From ")) && bytes.Contains(text, []byte("\nDate: ")) &&
+		bytes.Contains(text, []byte("\nSubject: ")); mail {
+		return unread(
+			"the file is a mailbox, which is not read: write each mail to a file; to read it as one text, " +
+				"give --format text")
 	}
 	return nil
 }
@@ -200,7 +216,8 @@ func repeatedElement(text []byte) string {
 	}
 	decoder, depth, last := xml.NewDecoder(bytes.NewReader(text)), 0, ""
 	decoder.Strict = false
-	decoder.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil } // names are ASCII in all that matter
+	// names are ASCII in all that matter
+	decoder.CharsetReader = func(_ string, input io.Reader) (io.Reader, error) { return input, nil }
 	for {
 		token, err := decoder.RawToken()
 		if err != nil {

@@ -15,22 +15,51 @@ import (
 func TestFilesWithoutEndings(t *testing.T) {
 	const page, line = "<!DOCTYPE html><p>x", `{"text":"x"}` + "\n"
 	plant(t, map[string]string{
-		"site/index.html": page, "site/about": page, "site/a.cgi?b=1": page, "site/LICENSE": "words", "site/part-00000": line, "site/logo.xyz": "\x89PNG\r\n\x1a\n",
-		"site/blob": "a\x00b\x01", "site/paper": "%PDF-1.7", "site/more.zip": "x",
-		"bare/about": page, "bare/pic": "\xff\xd8\xff\xe0", "data/a.jsonl": line, "data/LICENSE": "words", "data/part-0": line, "data/README.md": "words",
-		"pics/a": "GIF89a\x00\x00", "pics/b.png": "\x89PNG\r\n\x1a\n",
+		"site/index.html": page,
+		"site/about":      page,
+		"site/a.cgi?b=1":  page,
+		"site/LICENSE":    "words",
+		"site/part-00000": line,
+		"site/logo.xyz":   "\x89PNG\r\n\x1a\n",
+		"site/blob":       "a\x00b\x01",
+		"site/paper":      "%PDF-1.7",
+		"site/more.zip":   "x",
+		"bare/about":      page,
+		"bare/pic":        "\xff\xd8\xff\xe0",
+		"data/a.jsonl":    line,
+		"data/LICENSE":    "words",
+		"data/part-0":     line,
+		"data/README.md":  "words",
+		"pics/a":          "GIF89a\x00\x00",
+		"pics/b.png":      "\x89PNG\r\n\x1a\n",
 	})
 	for _, c := range []struct {
 		folder, format string
 		want           []string
 		passed         map[string]int64
 	}{
-		{"site", "", []string{"LICENSE text", "a.cgi?b=1 html", "about html", "index.html html", "part-00000 jsonl"}, map[string]int64{"(none)": 2, ".xyz": 1, ".zip": 1}},
+		{
+			"site", "",
+			[]string{"LICENSE text", "a.cgi?b=1 html", "about html", "index.html html", "part-00000 jsonl"},
+			map[string]int64{
+				"(none)": 2,
+				".xyz":   1,
+				".zip":   1,
+			},
+		},
 		{"bare", "", []string{"about html"}, map[string]int64{"(none)": 1}},
 		{"data", "", []string{"a.jsonl jsonl"}, map[string]int64{"(none)": 2, "(side file)": 1}},
 		{"data", "jsonl", []string{"a.jsonl jsonl", "part-0 jsonl"}, map[string]int64{"(none)": 1, "(side file)": 1}},
 		{"data", "csv", []string{"LICENSE csv", "a.jsonl csv", "part-0 csv"}, map[string]int64{"(side file)": 1}},
-		{"site", "html", []string{"LICENSE html", "a.cgi?b=1 html", "about html", "index.html html", "part-00000 html"}, map[string]int64{"(none)": 2, ".xyz": 1, ".zip": 1}},
+		{
+			"site", "html",
+			[]string{"LICENSE html", "a.cgi?b=1 html", "about html", "index.html html", "part-00000 html"},
+			map[string]int64{
+				"(none)": 2,
+				".xyz":   1,
+				".zip":   1,
+			},
+		},
 		{"site", "parquet", nil, nil},
 		{"pics", "", nil, nil},
 	} {
@@ -61,7 +90,10 @@ func TestFormatOf(t *testing.T) {
 		{"README.md a.txt a.vue", "<p align=center>words", Text},
 		{"a.php", "<?php echo 1; ?>\n" + page, Text},
 		{"a.jsp", "<%@ page language=java %>\n" + page, Text},
-		{"items.jl a.txt a.log part-00000 x.jsonlines x.ldjson a.csv", `{"text":"a"}` + "\n" + `{"text":"b"}`, JSONLines},
+		{
+			"items.jl a.txt a.log part-00000 x.jsonlines x.ldjson a.csv", `{"text":"a"}` + "\n" + `{"text":"b"}`,
+			JSONLines,
+		},
 		{"a.txt part-00000", "{'text': 'a'}\n", JSONLines},
 		{"a.txt", "{\\bf words of TeX}\n", Text},
 		{"a.jl", "module A\nend\n", Text},
@@ -93,12 +125,18 @@ func TestDumps(t *testing.T) {
 	row := "<row Id='1' Body='" + strings.Repeat("x", 5000) + "'/>\n"
 	files := map[string]string{
 		"Posts.xml": "\ufeff<?xml version='1.0' encoding='iso-8859-1'?>\n<posts>\n" + row + row + "</posts>",
-		"wiki.xml":  "<mediawiki xmlns='x'><siteinfo/><page>", "a.sql": "-- MySQL dump 10.13\n", "tweets.js": "window.YTD.tweets.part0 = [ {",
-		"mbox": "From a@b Mon\nDate: x\nSubject: y\n", "feed.xml": "<rdf><item>a</item><item>b</item></rdf>",
+		"wiki.xml":  "<mediawiki xmlns='x'><siteinfo/><page>",
+		"a.sql":     "-- MySQL dump 10.13\n",
+		"tweets.js": "window.YTD.tweets.part0 = [ {",
+		"mbox":      "From a@b Mon\nDate: x\nSubject: y\n",
+		"feed.xml":  "<rdf><item>a</item><item>b</item></rdf>",
 	}
 	texts := map[string]string{
-		"b.xml": "<?xml version='1.0'?><book><title>a</title><chapter>b</chapter></book>", "b.sql": "select 1;", "b.js": "window.x = 1;",
-		"b.xhtml": "<html><p>a</p><p>b</p></html>", "b.svg.txt": "<svg><path/><path/></svg>",
+		"b.xml":     "<?xml version='1.0'?><book><title>a</title><chapter>b</chapter></book>",
+		"b.sql":     "select 1;",
+		"b.js":      "window.x = 1;",
+		"b.xhtml":   "<html><p>a</p><p>b</p></html>",
+		"b.svg.txt": "<svg><path/><path/></svg>",
 	}
 	plant(t, files)
 	for name := range files {

@@ -13,7 +13,10 @@ func TestAssignSources(t *testing.T) {
 		{Path: "/known/x.jsonl", Reference: true},
 		{Path: "/in/caf\xe9.jsonl", Size: 5},
 		{Format: Text, Members: []File{
-			{Path: "/in/a/1.txt", Format: Text}, {Path: "/in/b/1.txt", Format: Text}, {Path: "/in/a/2.txt", Format: Text},
+			{Path: "/in/a/1.txt", Format: Text}, {Path: "/in/b/1.txt", Format: Text}, {
+				Path:   "/in/a/2.txt",
+				Format: Text,
+			},
 		}},
 	}
 	got := AssignSources(files)

@@ -24,18 +24,19 @@ const Inflation = 4
 // leastInflation is an inflation that nearly all compressed text reaches.
 const leastInflation = 2
 
-// A split has at most splitFiles files or, of very many, a part of manySplits: to open a file takes time, however small it is.
+// A split has at most splitFiles files or, of very many, a part of manySplits: to open a file takes time, however small
+// it is.
 const (
 	splitFiles = 1000
 	manySplits = 1024
 )
 
-// Splits cuts files into splits of about target decoded bytes, in document order. Files smaller than target
-// are grouped with their neighbours, up to a number of files. A larger plain file of lines is cut into nearly equal parts, Parquet at
-// row groups, and a [Group] between its files. Other files are never cut. Empty files are in no split.
+// Splits cuts files into splits of about target decoded bytes, in document order. Files smaller than target are grouped
+// with their neighbours, up to a number of files. A larger plain file of lines is cut into nearly equal parts, Parquet
+// at row groups, and a [Group] between its files. Other files are never cut. Empty files are in no split.
 //
-// The cuts depend on the files, their sizes and compression alone. So they are the same for every number of workers. A target
-// below 1 counts as 1.
+// The cuts depend on the files, their sizes and compression alone. So they are the same for every number of workers. A
+// target below 1 counts as 1.
 func Splits(files []File, target int64) []Split {
 	target = max(target, 1)
 	var splits []Split
@@ -138,7 +139,8 @@ func (f *File) parts() []sized {
 	return parts
 }
 
-// follows reports whether the file begins in the compressed archive in which another one ends. Who reads one has decoded that far.
+// follows reports whether the file begins in the compressed archive in which another one ends. Who reads one has
+// decoded that far.
 func (f *File) follows(other *File) bool {
 	if len(f.Members) > 0 {
 		f = &f.Members[0]
@@ -166,8 +168,8 @@ func (f *File) TextSize() (sum int64) {
 	return f.Size
 }
 
-// LeastTextSize returns how many bytes of decoded text the file holds if the text of a compressed file is only twice as large
-// as the file, which is less than usual.
+// LeastTextSize returns how many bytes of decoded text the file holds if the text of a compressed file is only twice as
+// large as the file, which is less than usual.
 func (f *File) LeastTextSize() (sum int64) {
 	for _, file := range f.All() {
 		if file.Parts != nil || file.Compression != None {

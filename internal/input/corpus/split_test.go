@@ -16,7 +16,11 @@ func TestSplits(t *testing.T) {
 		want  []Split
 	}{
 		{"nothing", nil, nil},
-		{"small files together", []File{plain(40), plain(60), plain(1)}, []Split{{{0, 0, 40}, {1, 0, 60}}, {{2, 0, 1}}}},
+		{
+			"small files together",
+			[]File{plain(40), plain(60), plain(1)},
+			[]Split{{{0, 0, 40}, {1, 0, 60}}, {{2, 0, 1}}},
+		},
 		{"large file in near equal parts", []File{plain(5), plain(302), plain(5)}, []Split{
 			{{0, 0, 5}}, {{1, 0, 76}}, {{1, 76, 152}}, {{1, 152, 227}}, {{1, 227, 302}}, {{2, 0, 5}},
 		}},
@@ -32,8 +36,8 @@ func TestSplits(t *testing.T) {
 	}
 }
 
-// TestSplitsOfSmallFiles: a split has no more than a number of files, however small they are, whether each is read by itself or
-// they are in a group. The number grows with very many files.
+// TestSplitsOfSmallFiles: a split has no more than a number of files, however small they are, whether each is read by
+// itself or they are in a group. The number grows with very many files.
 func TestSplitsOfSmallFiles(t *testing.T) {
 	for files, want := range map[int]int{splitFiles: 1, splitFiles + 1: 2, 10 * splitFiles: 10} {
 		lines := make([]File, files)

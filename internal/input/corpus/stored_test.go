@@ -19,9 +19,20 @@ func TestListStored(t *testing.T) {
 	local := t.TempDir()
 	_, folder := storagetest.NewMemory(t)
 	for name, content := range map[string]string{
-		"a.jsonl": "{}\n", "b.txt": "b", "x/a.jsonl": "{}\n", "x/c.json.gz": string(gzipped(t, []byte("{}\n"))), "x/y/d.ndjson": "",
-		"x/y/_marked.jsonl": "{}", "x/.hidden/e.jsonl": "{}", ".h/f.jsonl": "{}", run + "/g.jsonl": "{}", "x[1]/h.jsonl": "{}",
-		"out/manifest.json": `{"files":[{"name":"pairs-1.jsonl","output":"pairs"}]}`, "out/_SUCCESS": "", "out/pairs-1.jsonl": "{}", "out/more.jsonl": "{}",
+		"a.jsonl":           "{}\n",
+		"b.txt":             "b",
+		"x/a.jsonl":         "{}\n",
+		"x/c.json.gz":       string(gzipped(t, []byte("{}\n"))),
+		"x/y/d.ndjson":      "",
+		"x/y/_marked.jsonl": "{}",
+		"x/.hidden/e.jsonl": "{}",
+		".h/f.jsonl":        "{}",
+		run + "/g.jsonl":    "{}",
+		"x[1]/h.jsonl":      "{}",
+		"out/manifest.json": `{"files":[{"name":"pairs-1.jsonl","output":"pairs"}]}`,
+		"out/_SUCCESS":      "",
+		"out/pairs-1.jsonl": "{}",
+		"out/more.jsonl":    "{}",
 	} {
 		for _, folder := range []string{local, folder} {
 			path := storage.Join(folder, name)
@@ -46,7 +57,9 @@ func TestListStored(t *testing.T) {
 		}
 		var lines []string
 		for _, file := range listing.Files {
-			lines = append(lines, fmt.Sprint(strings.TrimPrefix(file.Path, folder), " ", strings.TrimPrefix(file.Name, folder), " ", file.Size, file.Compression))
+			lines = append(lines,
+				fmt.Sprint(strings.TrimPrefix(file.Path, folder), " ", strings.TrimPrefix(file.Name, folder), " ",
+					file.Size, file.Compression))
 		}
 		slices.Sort(lines) // a name may begin with the folder
 		return strings.Join(lines, "\n")
@@ -109,7 +122,8 @@ func TestListedSize(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := List(t.Context(), []string{folder}, Options{}); err == nil || !strings.Contains(err.Error(), name+": it is not the file of 3 bytes that was listed: ") {
+	if _, err := List(t.Context(), []string{folder}, Options{}); err == nil ||
+		!strings.Contains(err.Error(), name+": it is not the file of 3 bytes that was listed: ") {
 		t.Errorf("%v", err)
 	}
 	if listing, err := List(t.Context(), []string{folder}, Options{}); err != nil || len(listing.Files) != 1 {

@@ -22,8 +22,8 @@ type Stream struct {
 	hold       func() error // see Limits
 	holdWindow func() (release func(), err error)
 
-	// Rejects are the faults that Fill has met and nobody has taken. Ended says that it has found nothing more, and IsCut that
-	// the content ended with a fault.
+	// Rejects are the faults that Fill has met and nobody has taken. Ended says that it has found nothing more, and
+	// IsCut that the content ended with a fault.
 	Rejects      []Reject
 	Ended, IsCut bool
 
@@ -49,7 +49,8 @@ func (s *Stream) Reset(file File, position, window int64) error {
 		return err
 	}
 	if position > 0 && !file.isPlain() {
-		return fmt.Errorf("open input %s: a %v file in %s cannot be read from its middle", file.Path, file.Compression, cmp.Or(file.Charset, "UTF-8"))
+		return fmt.Errorf("open input %s: a %v file in %s cannot be read from its middle", file.Path, file.Compression,
+			cmp.Or(file.Charset, "UTF-8"))
 	}
 	handle, err := s.Ahead.Open(&file)
 	if err != nil {
@@ -93,8 +94,8 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// checkHead reads the first decoded bytes, and fails if their format is not read. A file that is one document is left to its
-// decoder.
+// checkHead reads the first decoded bytes, and fails if their format is not read. A file that is one document is left
+// to its decoder.
 func (s *Stream) checkHead() error {
 	if cap(s.head) < headBytes {
 		s.head = make([]byte, 0, headBytes)
@@ -121,7 +122,9 @@ func OpenUnchanged(file *File) (storage.File, error) {
 	}
 	handle, info, err := open(file.Path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("open input %s: the file went away while the job ran: %w: put it back, or run the job again without it", file.Path, err)
+		return nil, fmt.Errorf(
+			"open input %s: the file went away while the job ran: %w: put it back, or run the job again without it",
+			file.Path, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open input: %w", err)
@@ -165,8 +168,8 @@ func (s *Stream) decode(file File, window int64) error {
 	return s.checkHead()
 }
 
-// Hold waits for the right to hold a long line or record, see [Limits]. The window of a frame that begins within the line would
-// have to wait, so the stream waits for that first.
+// Hold waits for the right to hold a long line or record, see [Limits]. The window of a frame that begins within the
+// line would have to wait, so the stream waits for that first.
 func (s *Stream) Hold() error {
 	if s.hold == nil {
 		return nil
@@ -200,8 +203,8 @@ func (s *Stream) next(p []byte) (n int, err error) {
 
 func (s *Stream) Position() int64 { return s.position }
 
-// Member returns where in the stored file the gzip member or zstd frame begins that the bytes of the last Read come from. No
-// Read returns bytes of two. A plain file has none.
+// Member returns where in the stored file the gzip member or zstd frame begins that the bytes of the last Read come
+// from. No Read returns bytes of two. A plain file has none.
 func (s *Stream) Member() int64 {
 	if s.inflated == nil {
 		return 0
@@ -256,7 +259,12 @@ func (s *Stream) Fill(data []byte, size int) ([]byte, error) {
 		data = data[:len(data)+n]
 		if fault, isFault := errors.AsType[*Fault](err); isFault {
 			s.Ended, s.IsCut = fault.Last, fault.Last && !fault.Warning
-			s.Rejects = append(s.Rejects, Reject{Position: s.position, Message: fault.Message, Warning: fault.Warning, Damage: true})
+			s.Rejects = append(s.Rejects, Reject{
+				Position: s.position,
+				Message:  fault.Message,
+				Warning:  fault.Warning,
+				Damage:   true,
+			})
 		} else if err == io.EOF {
 			s.Ended = true
 		} else if err != nil {
@@ -307,7 +315,8 @@ func (e *changedError) Error() string { return e.message }
 func (e *changedError) Is(target error) bool { return target == storage.ErrChanged }
 
 func changed(f *File, how string) error {
-	return &changedError{fmt.Sprintf("read input %s: the file changed while the job ran: %s: %s", f.Path, how, runAgain)}
+	return &changedError{fmt.Sprintf("read input %s: the file changed while the job ran: %s: %s", f.Path, how,
+		runAgain)}
 }
 
 func (f *File) resized(size int64) error {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestJSONLists: strings of a list, and fields of the objects of a list, are one text with line ends between them, as in columns.
+// TestJSONLists: strings of a list, and fields of the objects of a list, are one text with line ends between them, as
+// in columns.
 func TestJSONLists(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{`{"text":["one","two"]}`, "one\ntwo"},
@@ -17,12 +18,18 @@ func TestJSONLists(t *testing.T) {
 		{`{"text":["a",{"b":"c"}]}`, `!field "text" is an array`},
 		{`{"messages":[{"role":"user","content":"a"},{"content":"b\u0041"},{"content":null},{}]}`, "a\nbA"},
 		{`{"messages":[[{"content":"a"}],[{"content":["b","c"]}]]}`, "a\nb\nc"},
-		{`{"messages":[{"content":[{"text":"a"},{"text":"b"}]},{"content":[{"text":"c"}]}]}`, "!field \"messages.content\" is an array"},
+		{
+			`{"messages":[{"content":[{"text":"a"},{"text":"b"}]},{"content":[{"text":"c"}]}]}`,
+			"!field \"messages.content\" is an array",
+		},
 		{`{"messages":[{"content":"a"},{"content":7}]}`, `!field "messages.content" is a number`},
 		{`{"messages":[{"content":null}]}`, `!field "messages.content" is null`},
 		{`{"messages":[{"role":"user"}]}`, `!field "messages.content" is missing`},
 		{`{"messages":[{"content":"a"}`, `!malformed JSON`},
-		{`{"messages":[{"content":"a"},{"content":"b"}],"messages":[{"content":"c"}]}`, `!field "messages.content" occurs twice`},
+		{
+			`{"messages":[{"content":"a"},{"content":"b"}],"messages":[{"content":"c"}]}`,
+			`!field "messages.content" occurs twice`,
+		},
 	} {
 		name := "text"
 		if strings.Contains(c.line, "messages") {
@@ -47,7 +54,8 @@ func TestJSONLists(t *testing.T) {
 // TestJSONListsAreNotCut: where texts are cut out of lists would not be known.
 func TestJSONListsAreNotCut(t *testing.T) {
 	cutter := NewJSONCutter(Fields{Texts: []string{"text"}})
-	if _, err := cutter.Cut(nil, nil, []byte(`{"text":["one two","three"]}`), []Cut{{Begin: 0, End: 3}}); err == nil || !strings.Contains(err.Error(), "list of strings") {
+	if _, err := cutter.Cut(nil, nil, []byte(`{"text":["one two","three"]}`), []Cut{{Begin: 0, End: 3}}); err == nil ||
+		!strings.Contains(err.Error(), "list of strings") {
 		t.Errorf("error %v", err)
 	}
 }

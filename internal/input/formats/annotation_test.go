@@ -20,19 +20,27 @@ func TestAnnotationOfObjects(t *testing.T) {
 		line, want string
 	}{
 		{alone, `{"text":"x"}`, `{"text":"x","cluster":null,"cluster_size":1,"kept":true,"kept_id":null}`},
-		{removed, " { \"text\" : \"}\" } \r\n", " { \"text\" : \"}\" ,\"cluster\":\"a\\\"\",\"cluster_size\":3,\"kept\":false,\"kept_id\":\"b\"} \r\n"},
+		{
+			removed, " { \"text\" : \"}\" } \r\n",
+			" { \"text\" : \"}\" ,\"cluster\":\"a\\\"\",\"cluster_size\":3,\"kept\":false,\"kept_id\":\"b\"} \r\n",
+		},
 	} {
-		if got := string(corpus.JSONLines.Definition().Annotator(corpus.Wanted{}).Record([]byte("-"), []byte(c.line), c.of)); got != "-"+c.want {
+		if got := string(corpus.JSONLines.Definition().Annotator(corpus.Wanted{}).Record([]byte("-"), []byte(c.line),
+			c.of)); got != "-"+c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }
 
 func TestAnnotationOfCells(t *testing.T) {
-	if got := string(corpus.CSV.Definition().Annotator(corpus.Wanted{}).Header(nil, []byte("id,text\r\n"))); got != "id,text,cluster,cluster_size,kept,kept_id\r\n" {
+	if got := string(corpus.CSV.Definition().Annotator(corpus.Wanted{}).Header(nil, []byte("id,text\r\n"))); got !=
+		"id,text,cluster,cluster_size,kept,kept_id\r\n" {
 		t.Errorf("header %q", got)
 	}
-	if got := string(corpus.TSV.Definition().Annotator(corpus.Wanted{}).Record(nil, []byte("1\tx"), corpus.Annotation{Size: 1, Kept: true})); got != "1\tx\t\t1\ttrue\t" {
+	if got := string(corpus.TSV.Definition().Annotator(corpus.Wanted{}).Record(nil, []byte("1\tx"), corpus.Annotation{
+		Size: 1,
+		Kept: true,
+	})); got != "1\tx\t\t1\ttrue\t" {
 		t.Errorf("cells %q", got)
 	}
 }
@@ -51,11 +59,13 @@ func FuzzAnnotation(f *testing.F) {
 			Kept        bool
 			KeptID      *string `json:"kept_id"`
 		}
-		if err := json.Unmarshal(corpus.JSONLines.Definition().Annotator(corpus.Wanted{}).Record(nil, record, a), &got); err != nil {
+		if err := json.Unmarshal(corpus.JSONLines.Definition().Annotator(corpus.Wanted{}).Record(nil, record, a),
+			&got); err != nil {
 			t.Fatal(err)
 		}
 		is := func(got *string, want string) bool { return got == nil && want == "" || got != nil && *got == want }
-		if got.Text != quoting.Text(text) || !is(got.Cluster, a.Cluster) || got.ClusterSize != size || got.Kept != isKept || !is(got.KeptID, a.KeptID) {
+		if got.Text != quoting.Text(text) || !is(got.Cluster, a.Cluster) || got.ClusterSize != size ||
+			got.Kept != isKept || !is(got.KeptID, a.KeptID) {
 			t.Errorf("%+v of %+v and %q", got, a, text)
 		}
 		var cells bytes.Buffer
@@ -65,7 +75,10 @@ func FuzzAnnotation(f *testing.F) {
 			t.Fatal(err)
 		}
 		w.Flush()
-		r := csv.NewReader(bytes.NewReader(corpus.TSV.Definition().Annotator(corpus.Wanted{Dialect: corpus.Dialect{Quote: '"'}}).Record(nil, cells.Bytes(), a)))
+		r := csv.NewReader(
+			bytes.NewReader(
+				corpus.TSV.Definition().Annotator(corpus.Wanted{Dialect: corpus.Dialect{Quote: '"'}}).Record(nil,
+					cells.Bytes(), a)))
 		r.Comma = '\t'
 		row, err := r.Read()
 		if err != nil || len(row) != 6 {
@@ -73,7 +86,8 @@ func FuzzAnnotation(f *testing.F) {
 		}
 		// The library reads \r\n in quotes as \n.
 		plain := func(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
-		if plain(row[2]) != plain(a.Cluster) || plain(row[5]) != plain(a.KeptID) || !slices.Contains([]string{"true", "false"}, row[4]) {
+		if plain(row[2]) != plain(a.Cluster) || plain(row[5]) != plain(a.KeptID) ||
+			!slices.Contains([]string{"true", "false"}, row[4]) {
 			t.Errorf("%q of %+v", row, a)
 		}
 	})

@@ -26,7 +26,12 @@ func tarOf(t testing.TB, files []named) string {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, f := range files {
-		if err := w.WriteHeader(&tar.Header{Name: f.name, Mode: 0o600, Size: int64(len(f.content)), Typeflag: tar.TypeReg}); err != nil {
+		if err := w.WriteHeader(&tar.Header{
+			Name:     f.name,
+			Mode:     0o600,
+			Size:     int64(len(f.content)),
+			Typeflag: tar.TypeReg,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.WriteString(w, f.content); err != nil {
@@ -106,12 +111,20 @@ func documentsUnder(t testing.TB, input string, options corpus.Options, target i
 	return all, nil
 }
 
-// TestArchives: an archive is read as the folder would be that it was made of, whatever packs it: files of lines, of CSV, of pages and of
-// texts, compressed once more or not, hidden ones left out. However small splits are, nothing is read twice.
+// TestArchives: an archive is read as the folder would be that it was made of, whatever packs it: files of lines, of
+// CSV, of pages and of texts, compressed once more or not, hidden ones left out. However small splits are, nothing is
+// read twice.
 func TestArchives(t *testing.T) {
 	lines := strings.Repeat("{\"text\":\"some words\"}\n", 100)
 	for _, files := range [][]named{
-		{{"b/x.csv", "id,text\n1,one\n2,two\n"}, {"a.jsonl", lines}, {"z/more.jsonl.gz", gzipped(t, lines)}, {"README.md", "no document"}, {"_SUCCESS", ""}, {".hidden/y.jsonl", lines}},
+		{
+			{"b/x.csv", "id,text\n1,one\n2,two\n"},
+			{"a.jsonl", lines},
+			{"z/more.jsonl.gz", gzipped(t, lines)},
+			{"README.md", "no document"},
+			{"_SUCCESS", ""},
+			{".hidden/y.jsonl", lines},
+		},
 		{{"t/2.txt", "two"}, {"t/1.txt", "one"}, {"t/3.html", "<p>three</p>"}, {"t/4.bin", "none"}},
 	} {
 		folder := t.TempDir()
@@ -133,7 +146,11 @@ func TestArchives(t *testing.T) {
 		}
 		packed := tarOf(t, files)
 		for name, content := range map[string]string{
-			"all": packed, "all.gz": gzipped(t, packed), "all.zst": zstded(packed), "all.zip": zipOf(t, files, zip.Deflate), "stored": zipOf(t, files, zip.Store),
+			"all":     packed,
+			"all.gz":  gzipped(t, packed),
+			"all.zst": zstded(packed),
+			"all.zip": zipOf(t, files, zip.Deflate),
+			"stored":  zipOf(t, files, zip.Store),
 		} {
 			path := filepath.Join(folder, name)
 			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -153,8 +170,8 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// TestDamagedArchives: what an archive has lost is a reject in the last of its files, and the others are read. Archives that cannot be read, or that are made
-// to cost time, are errors that say what to do.
+// TestDamagedArchives: what an archive has lost is a reject in the last of its files, and the others are read. Archives
+// that cannot be read, or that are made to cost time, are errors that say what to do.
 func TestDamagedArchives(t *testing.T) {
 	lines := strings.Repeat("{\"text\":\"some words\"}\n", 100)
 	files := []named{{"a.jsonl", lines}, {"b.jsonl", lines}, {"c.jsonl", lines}}
@@ -190,9 +207,17 @@ func TestDamagedArchives(t *testing.T) {
 		"only a header":      {whole[:512], -1, "cut short"},
 		"zip cut short":      {deflated[:len(deflated)-30], -1, "copy or download the archive again"},
 		"nothing to read":    {tarOf(t, []named{{".a.bin", "x"}}), -1, "the archive has no file"},
-		"a workbook":         {zipOf(t, []named{{"[Content_Types].xml", ""}, {"xl/workbook.xml", "<x/>"}}, zip.Deflate), -1, "a workbook of Excel, which is not read: convert it with 'soffice"},
-		"an e-book":          {zipOf(t, []named{{"mimetype", "application/epub+zip"}, {"META-INF/container.xml", "<x/>"}}, zip.Store), -1, "an e-book"},
-		"an archive in one":  {tarOf(t, []named{{"a.jsonl", whole}}), -1, "the file is a tar archive, which is not read"},
+		"a workbook": {zipOf(t, []named{{"[Content_Types].xml", ""}, {"xl/workbook.xml", "<x/>"}},
+			zip.Deflate), -1, "a workbook of Excel, which is not read: convert it with 'soffice"},
+		"an e-book": {
+			zipOf(t,
+				[]named{{"mimetype", "application/epub+zip"}, {"META-INF/container.xml", "<x/>"}}, zip.Store), -1,
+			"an e-book",
+		},
+		"an archive in one": {
+			tarOf(t, []named{{"a.jsonl", whole}}), -1,
+			"the file is a tar archive, which is not read",
+		},
 		"a name that climbs": {tarOf(t, []named{{"../../a.jsonl", lines}}), 100, ""},
 		"two of a name":      {tarOf(t, []named{{"a.jsonl", "no"}, {"./a.jsonl", lines}}), 100, ""},
 		"flipped, stored":    {string(flipped), 300, ""},
@@ -209,13 +234,14 @@ func TestDamagedArchives(t *testing.T) {
 			continue
 		}
 		if err != nil || len(got) < test.least || !strings.Contains(strings.Join(got, "\n"), test.want) {
-			t.Errorf("%s: %v, %d documents of %d, want %q: %q", name, err, len(got), test.least, test.want, got[max(len(got)-2, 0):])
+			t.Errorf("%s: %v, %d documents of %d, want %q: %q", name, err, len(got), test.least, test.want,
+				got[max(len(got)-2, 0):])
 		}
 	}
 }
 
-// TestArchivesInFolders: archives next to documents are passed over. A folder of nothing else stands for what is in them. A text file that is an archive is
-// a reject among texts.
+// TestArchivesInFolders: archives next to documents are passed over. A folder of nothing else stands for what is in
+// them. A text file that is an archive is a reject among texts.
 func TestArchivesInFolders(t *testing.T) {
 	packed := tarOf(t, []named{{"a.txt", "one"}, {"b.txt", "two"}})
 	for _, test := range []struct {
@@ -226,7 +252,11 @@ func TestArchivesInFolders(t *testing.T) {
 	}{
 		{[]named{{"x.tar", packed}, {"y.tar.gz", gzipped(t, packed)}}, "", "x.tar/a.txt:0 one <nil>", 4},
 		{[]named{{"x.tar", packed}, {"c.txt", "three"}}, "", "c.txt:0 three <nil>", 1},
-		{[]named{{"x.zip", zipOf(t, []named{{"a.txt", "one"}}, zip.Deflate)}, {"c.txt", "three"}}, "text", "x.zip:0  the file is a zip archive", 2},
+		{
+			[]named{{"x.zip", zipOf(t, []named{{"a.txt", "one"}}, zip.Deflate)}, {"c.txt", "three"}},
+			"text",
+			"x.zip:0  the file is a zip archive", 2,
+		},
 	} {
 		folder := t.TempDir()
 		for _, f := range test.files {
@@ -244,10 +274,12 @@ func TestArchivesInFolders(t *testing.T) {
 // TestExpandingArchive: an archive that expands beyond the limit is an error while it is listed.
 func TestExpandingArchive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "all.tar.zst")
-	if err := os.WriteFile(path, []byte(zstded(tarOf(t, []named{{"a.txt", strings.Repeat(" ", 10<<20)}}))), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(zstded(tarOf(t, []named{{"a.txt", strings.Repeat(" ", 10<<20)}}))),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := documentsUnder(t, path, corpus.Options{MaxExpanded: 1 << 20}, 1); err == nil || !strings.Contains(err.Error(), "raise --max-expanded") {
+	if _, err := documentsUnder(t, path, corpus.Options{MaxExpanded: 1 << 20}, 1); err == nil ||
+		!strings.Contains(err.Error(), "raise --max-expanded") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -13,12 +13,20 @@ import (
 
 func init() {
 	corpus.Register(corpus.Definition{
-		Format: corpus.Arrow, Name: "arrow", Help: "files and streams of Arrow, Feather, data sets that were saved", HasFields: true,
-		Endings: []string{".arrow", ".feather", ".ipc", ".arrows"}, Magics: []string{arrowfile.Magic, arrowfile.StreamMagic}, IsBinary: true,
+		Format:     corpus.Arrow,
+		Name:       "arrow",
+		Help:       "files and streams of Arrow, Feather, data sets that were saved",
+		HasFields:  true,
+		Endings:    []string{".arrow", ".feather", ".ipc", ".arrows"},
+		Magics:     []string{arrowfile.Magic, arrowfile.StreamMagic},
+		IsBinary:   true,
 		CopyEnding: "arrow",
 		Source:     func(l corpus.Limits, w corpus.Wanted) corpus.Source { return &arrowSource{wanted: w, limits: l} },
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
-			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
+			return &parquetDecoder{
+				fields: w.Fields,
+				reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures},
+			}
 		},
 		Parts:    arrowParts,
 		CopyRows: copyArrow,
@@ -26,7 +34,9 @@ func init() {
 			return withArrow(file, corpus.Limits{}, (*arrowfile.Reader).Annotatable)
 		},
 		Cuttable: func(file *corpus.File, w corpus.Wanted) error {
-			return withArrow(file, corpus.Limits{}, func(r *arrowfile.Reader) error { return r.Cuttable(w.Fields.Texts[0]) })
+			return withArrow(file, corpus.Limits{}, func(r *arrowfile.Reader) error {
+				return r.Cuttable(w.Fields.Texts[0])
+			})
 		},
 	})
 }
@@ -69,7 +79,8 @@ type arrowFile struct {
 	header  []byte // has the form of each wanted column
 }
 
-// openArrow opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the features.
+// openArrow opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the
+// features.
 func openArrow(file *corpus.File, wanted corpus.Wanted, limits corpus.Limits) (_ *arrowFile, err error) {
 	a := &arrowFile{}
 	if a.handle, err = limits.Ahead.Open(file); err != nil {
@@ -103,8 +114,8 @@ func (a *arrowFile) close() error {
 // arrowPart is about the length in bytes from which on batches are a part of their own.
 const arrowPart = 4 << 20
 
-// arrowParts returns where a file can be cut: between batches. The file tells of them only one after the other. So a file behind a
-// network is not cut, and one that is damaged only before the damage.
+// arrowParts returns where a file can be cut: between batches. The file tells of them only one after the other. So a
+// file behind a network is not cut, and one that is damaged only before the damage.
 func arrowParts(file *corpus.File, wanted corpus.Wanted) ([]corpus.Part, error) {
 	a, err := openArrow(file, wanted, corpus.Limits{})
 	if err != nil {
@@ -174,7 +185,10 @@ func (s *arrowSource) Next(buffer []byte) (corpus.Batch, error) {
 		}
 		if long, isLong := errors.AsType[*parquetfile.RowError](err); isLong {
 			s.row++
-			b.Rejects = []corpus.Reject{{Position: long.Row, Message: corpus.TooLong("row", long.Bytes, long.Limit, "memory")}}
+			b.Rejects = []corpus.Reject{{
+				Position: long.Row,
+				Message:  corpus.TooLong("row", long.Bytes, long.Limit, "memory"),
+			}}
 			return b, nil
 		}
 		if err != nil {
@@ -198,7 +212,11 @@ func (s *arrowSource) advance() (*corpus.Reject, error) {
 		return nil, nil
 	case arrowfile.IsDamage(err):
 		s.isOver = true
-		return &corpus.Reject{Position: first, Message: fmt.Sprintf("the rows from %d on are lost: %v", first, err), Damage: true}, nil
+		return &corpus.Reject{
+			Position: first,
+			Message:  fmt.Sprintf("the rows from %d on are lost: %v", first, err),
+			Damage:   true,
+		}, nil
 	case err == nil && s.input.Parts != nil && first < s.stretch.Start:
 		return nil, nil
 	}
@@ -234,7 +252,11 @@ func (s *arrowSource) read() (*arrowfile.Values, error) {
 }
 
 func (s *arrowSource) lost(first, rows int64, err error) corpus.Reject {
-	return corpus.Reject{Position: first, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", first, rows, err), Damage: true}
+	return corpus.Reject{
+		Position: first,
+		Message:  fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", first, rows, err),
+		Damage:   true,
+	}
 }
 
 func (s *arrowSource) drop() {

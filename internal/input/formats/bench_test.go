@@ -62,15 +62,24 @@ func BenchmarkRead(b *testing.B) {
 		}
 		lines.Write(append(line, '\n'))
 		w.Write([]string{r.ID, r.Text})
-		fmt.Fprintf(&archive, "WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <%s>\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", r.ID, len(r.Text), r.Text)
+		fmt.Fprintf(&archive,
+			"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <%s>\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", r.ID, len(r.Text), r.Text)
 	}
 	w.Flush()
-	if err := parquet.Write(&columns, rows, parquet.MaxRowsPerRowGroup(5000), parquet.Compression(&parquet.Zstd)); err != nil {
+	if err := parquet.Write(&columns, rows, parquet.MaxRowsPerRowGroup(5000),
+		parquet.Compression(&parquet.Zstd)); err != nil {
 		b.Fatal(err)
 	}
 	folder := b.TempDir()
-	array := append(append([]byte{'['}, bytes.ReplaceAll(bytes.TrimSpace(lines.Bytes()), []byte("\n"), []byte(",\n"))...), ']')
-	for name, content := range map[string][]byte{"a.jsonl": lines.Bytes(), "a.json": array, "a.csv": table.Bytes(), "a.warc": archive.Bytes(), "a.parquet": columns.Bytes()} {
+	array := append(append([]byte{'['},
+		bytes.ReplaceAll(bytes.TrimSpace(lines.Bytes()), []byte("\n"), []byte(",\n"))...), ']')
+	for name, content := range map[string][]byte{
+		"a.jsonl":   lines.Bytes(),
+		"a.json":    array,
+		"a.csv":     table.Bytes(),
+		"a.warc":    archive.Bytes(),
+		"a.parquet": columns.Bytes(),
+	} {
 		path := filepath.Join(folder, name)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			b.Fatal(err)

@@ -11,15 +11,20 @@ import (
 
 func init() {
 	bulk := objects(corpus.Definition{
-		Format: corpus.Bulk, Name: "bulk", Help: "bulk requests of Elasticsearch: a line of an action, and a line of its document", Endings: []string{".bulk"},
-		Begins: bulkAction.Match,
+		Format:  corpus.Bulk,
+		Name:    "bulk",
+		Help:    "bulk requests of Elasticsearch: a line of an action, and a line of its document",
+		Endings: []string{".bulk"},
+		Begins:  bulkAction.Match,
 		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
 			return newFramedSource(l, corpus.Bulk, new(bulkFraming))
 		},
 	}, "the document")
 	objects, cutter, annotator := bulk.Decoder, bulk.Cutter, bulk.Annotator
 	bulk.Decoder = func(w corpus.Wanted) corpus.Decoder { return bulkDecoder{objects(w)} }
-	bulk.FieldNames = func(w corpus.Wanted, header, record []byte) []string { return jsonNames(w, header, documentIn(record)) }
+	bulk.FieldNames = func(w corpus.Wanted, header, record []byte) []string {
+		return jsonNames(w, header, documentIn(record))
+	}
 	bulk.Cutter = func(w corpus.Wanted) corpus.Cutter { return bulkCutter{cutter(w)} }
 	bulk.Annotator = func(w corpus.Wanted) corpus.Annotator { return bulkAnnotator{annotator(w)} }
 	corpus.Register(bulk)
@@ -64,7 +69,8 @@ func (f *bulkFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end 
 		case !isWhole && s.stream.IsCut:
 			return len(data) // the fault of the stream stands for this pair
 		case isLong && !isWhole, int64(last-at) > s.limits.Line:
-			s.reject(start+int64(at), corpus.TooLong("pair of lines", int64(min(last, len(data))-at), s.limits.Line, s.limits.Setting()))
+			s.reject(start+int64(at),
+				corpus.TooLong("pair of lines", int64(min(last, len(data))-at), s.limits.Line, s.limits.Setting()))
 			f.skips = !isWhole
 		case hasDocument && first < len(data):
 			b.Frames = append(b.Frames, corpus.Frame{Position: start + int64(at), Start: at, End: min(last, len(data))})

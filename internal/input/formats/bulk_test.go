@@ -43,7 +43,9 @@ func TestBulk(t *testing.T) {
 	if err != nil || string(cut) != "{\"index\":{\"_id\":\"1\"}}\n{\"text\":\"023\"}\n" {
 		t.Errorf("%q, %v", cut, err)
 	}
-	if got := string(definition.Annotator(w).Record(nil, record, corpus.Annotation{Size: 1, Kept: true})); !strings.HasPrefix(got, "{\"index\":{\"_id\":\"1\"}}\n{\"text\":\"0123\",\"cluster\":null") || !strings.HasSuffix(got, "}\n") {
+	if got := string(definition.Annotator(w).Record(nil, record,
+		corpus.Annotation{Size: 1, Kept: true})); !strings.HasPrefix(got,
+		"{\"index\":{\"_id\":\"1\"}}\n{\"text\":\"0123\",\"cluster\":null") || !strings.HasSuffix(got, "}\n") {
 		t.Errorf("%q", got)
 	}
 	for _, other := range []string{`{"index": {"a": 1}, "text": "x"}` + "\n", `{"indexed": {}}` + "\n"} {

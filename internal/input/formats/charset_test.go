@@ -14,8 +14,8 @@ import (
 	"mirrorbeam.dev/internal/input/corpus"
 )
 
-// TestCharsets: records of text are read in the encoding of their file: the one of its mark, the one that is given, or the one that
-// it looks like. The file may be compressed, and need not be in memory as a whole.
+// TestCharsets: records of text are read in the encoding of their file: the one of its mark, the one that is given, or
+// the one that it looks like. The file may be compressed, and need not be in memory as a whole.
 func TestCharsets(t *testing.T) {
 	const german, russian, japan = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich", "В начале июля в чрезвычайно жаркое время под вечер один молодой человек вышел из своей каморки на улицу и медленно отправился к мосту", "いろはにほへと ちりぬるを 我が世誰ぞ 常ならむ"
 	for _, test := range []struct {
@@ -58,8 +58,10 @@ func TestCharsets(t *testing.T) {
 			if test.given == "ibm866" { // it is another one: what the user says holds
 				continue
 			}
-			if len(got) != want || got[0].texts != test.text || got[want-1] != (document{got[want-1].position, "last", test.text, ""}) {
-				t.Errorf("%s of %.20q: %d documents, want %d; the last is %v", name, test.text, len(got), want, got[len(got)-1])
+			if len(got) != want || got[0].texts != test.text ||
+				got[want-1] != (document{got[want-1].position, "last", test.text, ""}) {
+				t.Errorf("%s of %.20q: %d documents, want %d; the last is %v", name, test.text, len(got), want,
+					got[len(got)-1])
 			}
 			if splits := corpus.Splits([]corpus.File{file}, 1000); test.want != "" && len(splits) != 1 {
 				t.Errorf("%s in %s is cut", name, test.want)
@@ -77,7 +79,8 @@ func recordsIn(name, text string) (content string, documents int) {
 	case ".tsv":
 		return "id\ttext\n" + strings.Repeat("1\t"+text+"\n", most) + "last\t" + text, most + 1
 	case ".json":
-		return "[" + strings.Repeat("\n {\"text\": \""+text+"\"},", most) + "\n{\"id\":\"last\",\"text\":\"" + text + "\"}]", most + 1
+		return "[" + strings.Repeat("\n {\"text\": \""+text+"\"},", most) + "\n{\"id\":\"last\",\"text\":\"" + text +
+			"\"}]", most + 1
 	}
 	return strings.Repeat("{\"text\":\""+text+"\"}\n", most) + "{\"id\":\"last\",\"text\":\"" + text + "\"}", most + 1
 }

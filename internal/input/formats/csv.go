@@ -10,16 +10,30 @@ import (
 )
 
 func init() {
-	corpus.Register(separated(corpus.CSV, "csv", func(w corpus.Wanted) dialect { return dialectOf(w.Dialect, 0, '"') }, ".csv"))
-	corpus.Register(separated(corpus.TSV, "tsv", func(w corpus.Wanted) dialect { return dialectOf(w.Dialect, '\t', 0) }, ".tsv", ".tab"))
+	corpus.Register(separated(corpus.CSV, "csv", func(w corpus.Wanted) dialect {
+		return dialectOf(w.Dialect, 0, '"')
+	}, ".csv"))
+	corpus.Register(separated(corpus.TSV, "tsv", func(w corpus.Wanted) dialect {
+		return dialectOf(w.Dialect, '\t', 0)
+	}, ".tsv", ".tab"))
 }
 
-// separated is the format of records whose cells are separated by a comma or another character. The first record names the fields.
+// separated is the format of records whose cells are separated by a comma or another character. The first record names
+// the fields.
 func separated(f corpus.Format, name string, by func(corpus.Wanted) dialect, endings ...string) corpus.Definition {
 	return corpus.Definition{
-		Format: f, Name: name, Endings: endings, HasFields: true, Charset: corpus.AnyCharset,
+		Format:    f,
+		Name:      name,
+		Endings:   endings,
+		HasFields: true,
+		Charset:   corpus.AnyCharset,
 		Source: func(l corpus.Limits, w corpus.Wanted) corpus.Source {
-			return newFramedSource(l, f, &csvFraming{format: f, wanted: by(w), skip: w.SkipLines, header: newCSVDecoder(w, by(w))})
+			return newFramedSource(l, f, &csvFraming{
+				format: f,
+				wanted: by(w),
+				skip:   w.SkipLines,
+				header: newCSVDecoder(w, by(w)),
+			})
 		},
 		Decoder: func(w corpus.Wanted) corpus.Decoder { return newCSVDecoder(w, by(w)) },
 		FieldNames: func(w corpus.Wanted, header, _ []byte) []string {
@@ -27,7 +41,8 @@ func separated(f corpus.Format, name string, by func(corpus.Wanted) dialect, end
 		},
 		Annotator: func(w corpus.Wanted) corpus.Annotator { return &csvAnnotator{decoder: newCSVDecoder(w, by(w))} },
 		Cutter: func(w corpus.Wanted) corpus.Cutter {
-			return &csvCutter{decoder: newCSVDecoder(corpus.Wanted{Fields: corpus.Fields{Texts: w.Fields.Texts}}, by(w))}
+			return &csvCutter{decoder: newCSVDecoder(corpus.Wanted{Fields: corpus.Fields{Texts: w.Fields.Texts}},
+				by(w))}
 		},
 	}
 }
@@ -44,7 +59,8 @@ type csvFraming struct {
 	newline byte        // ends a line: a line feed, or a carriage return if the first record ends with that alone
 }
 
-// begin finds the first record that is no empty line. It names the fields. A line that names the delimiter is a part of it.
+// begin finds the first record that is no empty line. It names the fields. A line that names the delimiter is a part of
+// it.
 func (c *csvFraming) begin(s *framedSource, content []byte) (header []byte, used int, err error) {
 	data := bytes.TrimPrefix(content, []byte(corpus.ByteOrderMark))
 	for range c.skip {
@@ -62,7 +78,9 @@ func (c *csvFraming) begin(s *framedSource, content []byte) (header []byte, used
 	case end < 0 && s.stream.Ended:
 		end = len(data)
 	case end < 0:
-		return nil, 0, fmt.Errorf("read input %s: the first record, which names the fields, is longer than %d bytes: is the file %v?", s.path, corpus.BatchBytes, c.format)
+		return nil, 0, fmt.Errorf(
+			"read input %s: the first record, which names the fields, is longer than %d bytes: is the file %v?",
+			s.path, corpus.BatchBytes, c.format)
 	default:
 		end += start
 	}
@@ -107,9 +125,13 @@ func (c *csvFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end i
 		if c.skips = line == 0; c.skips {
 			line = len(data) - at
 		}
-		message := fmt.Sprintf("the record has a quote that is not closed, or more than the %d bytes that %s allows for", s.limits.Line, s.limits.Setting())
+		message := fmt.Sprintf(
+			"the record has a quote that is not closed, or more than the %d bytes that %s allows for", s.limits.Line,
+			s.limits.Setting())
 		if lines > 0 {
-			message = fmt.Sprintf("the record has a quoted field of %d lines, each of which is a record: its quote is not closed, or --quote none is meant", lines)
+			message = fmt.Sprintf(
+				"the record has a quoted field of %d lines, each of which is a record: its quote is not closed, "+
+					"or --quote none is meant", lines)
 		}
 		s.reject(start+int64(at), message+": the next line is taken for another record")
 		if lines == 0 && s.stream.Ended && data[len(data)-1] != c.newline {
@@ -124,8 +146,8 @@ func isEmptyLine(record []byte) bool {
 	return len(bytes.TrimSuffix(bytes.TrimSuffix(record, []byte("\n")), []byte("\r"))) == 0
 }
 
-// lineEnd returns the byte that ends the first record of a file that begins with data. It is a carriage return if that ends
-// the record, and no line feed follows it. IsAll says that data is the whole file.
+// lineEnd returns the byte that ends the first record of a file that begins with data. It is a carriage return if that
+// ends the record, and no line feed follows it. IsAll says that data is the whole file.
 func (d *dialect) lineEnd(data []byte, isAll bool) byte {
 	feed, _ := d.recordEnd(data, '\n')
 	for end := 0; ; {
@@ -151,7 +173,9 @@ func (c *csvAnnotator) reset(header []byte) {
 	}
 	names := c.decoder.readHeader(header)
 	c.decoder.header, c.dialect, c.clash = bytes.Clone(header), c.decoder.dialect, ""
-	if i := slices.IndexFunc(corpus.AnnotationFields, func(name string) bool { return slices.Contains(names, name) }); i >= 0 {
+	if i := slices.IndexFunc(corpus.AnnotationFields, func(name string) bool {
+		return slices.Contains(names, name)
+	}); i >= 0 {
 		c.clash = corpus.AnnotationFields[i]
 	}
 }

@@ -96,33 +96,94 @@ func TestCSV(t *testing.T) {
 	}{
 		{"plain", "a.csv", "id,text\n1,one\n2,two\n", idAndText, []document{{8, "1", "one", ""}, {14, "2", "two", ""}}},
 		{"no last line feed", "a.csv", "id,text\n1,one", idAndText, []document{{8, "1", "one", ""}}},
-		{"other order, CR LF, mark", "a.csv", corpus.ByteOrderMark + "text,x,id\r\none,,1\r\n", idAndText, []document{{14, "1", "one", ""}}},
-		{"quotes", "a.csv", "id,text\n1,\"one, \"\"two\"\"\nthree\"\n2,\"\"\n", idAndText, []document{{8, "1", "one, \"two\"\nthree", ""}, {31, "2", "", ""}}},
-		{"null", "a.csv", "id,text\n1,\n2,NULL\n\\N,\"NULL\"\n4,\\N\n5,None\n", idAndText, []document{{8, "", "", "is null"}, {11, "", "", "is null"}, {18, "", "NULL", ""}, {28, "", "", "is null"}, {33, "", "", "is null"}}},
-		{"null in one of several texts", "a.csv", "a,b\nx,\\N\n,NULL\n", corpus.Fields{Texts: []string{"a", "b"}}, []document{{4, "", "x|", ""}, {9, "", "", "is null"}}},
+		{
+			"other order, CR LF, mark", "a.csv", corpus.ByteOrderMark + "text,x,id\r\none,,1\r\n", idAndText,
+			[]document{{14, "1", "one", ""}},
+		},
+		{
+			"quotes", "a.csv", "id,text\n1,\"one, \"\"two\"\"\nthree\"\n2,\"\"\n", idAndText,
+			[]document{{8, "1", "one, \"two\"\nthree", ""}, {31, "2", "", ""}},
+		},
+		{
+			"null", "a.csv", "id,text\n1,\n2,NULL\n\\N,\"NULL\"\n4,\\N\n5,None\n", idAndText,
+			[]document{
+				{8, "", "", "is null"},
+				{11, "", "", "is null"},
+				{18, "", "NULL", ""},
+				{28, "", "", "is null"},
+				{33, "", "", "is null"},
+			},
+		},
+		{
+			"null in one of several texts", "a.csv", "a,b\nx,\\N\n,NULL\n",
+			corpus.Fields{Texts: []string{"a", "b"}},
+			[]document{{4, "", "x|", ""}, {9, "", "", "is null"}},
+		},
 		{"a name twice", "a.csv", "id,text,text\n1,a,b\n", idAndText, []document{{13, "", "", `two columns "text"`}}},
 		{"another name twice", "a.csv", "id,text,x,x\n1,a,b,c\n", idAndText, []document{{12, "1", "a", ""}}},
-		{"named delimiter", "a.csv", "sep=;\r\nid;text;a,b,c,d\r\n1;one, two;x\r\n", idAndText, []document{{24, "1", "one, two", ""}}},
 		{
-			"quotes behind backslashes", "a.csv", "\"id\",\"text\"\n\"1\",\"he said \\\"hello, you\\\" and went, away\"\n\"2\",\"\\\"bye\\\"\"\n\"3\",\"C:\\\"\n", idAndText,
-			[]document{{12, "1", `he said "hello, you" and went, away`, ""}, {56, "2", `"bye"`, ""}, {70, "3", `C:\`, ""}},
+			"named delimiter", "a.csv", "sep=;\r\nid;text;a,b,c,d\r\n1;one, two;x\r\n", idAndText,
+			[]document{{24, "1", "one, two", ""}},
 		},
-		{"blanks before quotes", "a.csv", "id, text\n1, \"one, two\"\n2, \"three\" four\n", corpus.Fields{ID: "id", Texts: []string{" text"}}, []document{{9, "1", "one, two", ""}, {23, "2", ` "three" four`, ""}}},
-		{"quotes in a .tsv", "a.tsv", "id\ttext\n1\t\"one\n2\ttwo\"\n", idAndText, []document{{8, "1", `"one`, ""}, {15, "2", `two"`, ""}}},
+		{
+			"quotes behind backslashes", "a.csv",
+			"\"id\",\"text\"\n\"1\",\"he said \\\"hello, you\\\" and went, away\"\n\"2\",\"\\\"bye\\\"\"\n\"3\",\"C:\\\"\n", idAndText,
+			[]document{
+				{12, "1", `he said "hello, you" and went, away`, ""},
+				{56, "2", `"bye"`, ""},
+				{70, "3", `C:\`, ""},
+			},
+		},
+		{"blanks before quotes", "a.csv", "id, text\n1, \"one, two\"\n2, \"three\" four\n", corpus.Fields{
+			ID:    "id",
+			Texts: []string{" text"},
+		}, []document{{9, "1", "one, two", ""}, {23, "2", ` "three" four`, ""}}},
+		{
+			"quotes in a .tsv", "a.tsv", "id\ttext\n1\t\"one\n2\ttwo\"\n", idAndText,
+			[]document{{8, "1", `"one`, ""}, {15, "2", `two"`, ""}},
+		},
 		{"empty lines", "a.csv", "id,text\n\n1,one\n\n", idAndText, []document{{9, "1", "one", ""}}},
 		{"tabs", "a.tsv", "id\ttext\n1\tone, two\n", idAndText, []document{{8, "1", "one, two", ""}}},
 		{"semicolons", "a.csv", "id;text\n1;one, two\n", idAndText, []document{{8, "1", "one, two", ""}}},
 		{"tabs in a .csv", "a.csv", "\nid\ttext\n1\tone; two|\n", idAndText, []document{{9, "1", "one; two|", ""}}},
 		{"pipes", "a.csv", "id|text|\"a;b,c;d,e;f\"\n1|\"o|ne\"|\n", idAndText, []document{{22, "1", "o|ne", ""}}},
-		{"several texts", "a.csv", "id,a,b\n1,x,y\n", corpus.Fields{Texts: []string{"b", "c", "a"}}, []document{{7, "", "y||x", ""}}},
-		{"number of fields", "a.csv", "id,text\n1,one,more\n2,two\n", idAndText, []document{{8, "", "", "3 fields, and the first record names 2"}, {19, "2", "two", ""}}},
-		{"bare quote", "a.csv", "id,text\n1,on\"e\n2,two\n", idAndText, []document{{8, "1", "on\"e", ""}, {15, "2", "two", ""}}},
-		{"behind a quote", "a.csv", "id,text\n1,\"on\"e\n2,two\n", idAndText, []document{{8, "", "", "continues after its closing quote; with --quote none"}, {16, "2", "two", ""}}},
-		{"what helps", "a.csv", "id,text\n1,a\\, b\n2,'c, d'\n", idAndText, []document{{8, "", "", `names 2; with --escape '\'`}, {16, "", "", `with --quote "'"`}}},
-		{"a swallowed record", "a.csv", "id,text\nh1,\"one\nh2,two\"\nh3,three\n", idAndText, []document{{8, "", "", "field of 2 lines"}, {16, "h2", "two\"", ""}, {24, "h3", "three", ""}}},
-		{"lines that are no records", "a.csv", "id,text\n1,\"Dear all\nsincerely, Bob\"\n", idAndText, []document{{8, "1", "Dear all\nsincerely, Bob", ""}}},
-		{"quote left open", "a.csv", "id,text\n1,\"one\n2,two\n", idAndText, []document{{8, "", "", "a quote that is not closed"}, {15, "2", "two", ""}}},
-		{"no such field", "a.csv", "id,body\n1,one\n", idAndText, []document{{8, "", "", `no field "text": there are "id", "body"`}}},
+		{
+			"several texts", "a.csv", "id,a,b\n1,x,y\n",
+			corpus.Fields{Texts: []string{"b", "c", "a"}},
+			[]document{{7, "", "y||x", ""}},
+		},
+		{
+			"number of fields", "a.csv", "id,text\n1,one,more\n2,two\n", idAndText,
+			[]document{{8, "", "", "3 fields, and the first record names 2"}, {19, "2", "two", ""}},
+		},
+		{
+			"bare quote", "a.csv", "id,text\n1,on\"e\n2,two\n", idAndText,
+			[]document{{8, "1", "on\"e", ""}, {15, "2", "two", ""}},
+		},
+		{
+			"behind a quote", "a.csv", "id,text\n1,\"on\"e\n2,two\n", idAndText,
+			[]document{{8, "", "", "continues after its closing quote; with --quote none"}, {16, "2", "two", ""}},
+		},
+		{
+			"what helps", "a.csv", "id,text\n1,a\\, b\n2,'c, d'\n", idAndText,
+			[]document{{8, "", "", `names 2; with --escape '\'`}, {16, "", "", `with --quote "'"`}},
+		},
+		{
+			"a swallowed record", "a.csv", "id,text\nh1,\"one\nh2,two\"\nh3,three\n", idAndText,
+			[]document{{8, "", "", "field of 2 lines"}, {16, "h2", "two\"", ""}, {24, "h3", "three", ""}},
+		},
+		{
+			"lines that are no records", "a.csv", "id,text\n1,\"Dear all\nsincerely, Bob\"\n", idAndText,
+			[]document{{8, "1", "Dear all\nsincerely, Bob", ""}},
+		},
+		{
+			"quote left open", "a.csv", "id,text\n1,\"one\n2,two\n", idAndText,
+			[]document{{8, "", "", "a quote that is not closed"}, {15, "2", "two", ""}},
+		},
+		{
+			"no such field", "a.csv", "id,body\n1,one\n", idAndText,
+			[]document{{8, "", "", `no field "text": there are "id", "body"`}},
+		},
 		{"only a header", "a.csv", "id,text\n", idAndText, nil},
 		{"empty", "a.csv", "", idAndText, nil},
 	} {
@@ -171,7 +232,10 @@ func TestDialects(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%q: %v", c.content, err)
 				}
-				b, err := file.Format.Definition().Cutter(w).Cut(nil, batch.Header, record, []corpus.Cut{{Begin: 0, End: 1}})
+				b, err := file.Format.Definition().Cutter(w).Cut(nil, batch.Header, record, []corpus.Cut{{
+					Begin: 0,
+					End:   1,
+				}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -217,10 +281,14 @@ func TestCSVBatches(t *testing.T) {
 	}
 }
 
-// FuzzCSV: a file that encoding/csv can read is read in the same way, if its first record shows that lines end with line feeds.
-// Any other file is read to an end.
+// FuzzCSV: a file that encoding/csv can read is read in the same way, if its first record shows that lines end with
+// line feeds. Any other file is read to an end.
 func FuzzCSV(f *testing.F) {
-	for _, seed := range []string{"id,text\n1,one\n", "id,text\n1,\"a\nb\"\"\"\n\n2,\n", "id,text\n\"", "id,text\n1,x\"y\n2,z", "text\n\"a\"b\nc\n", "\xef\xbb\xbftext\na\n", "\n\r\n\ntext\n\na\n", "text\n\r\r\n\r", "a\rb,text\n1,2\n", "text\n\"\r\"\na\rb\n"} {
+	for _, seed := range []string{
+		"id,text\n1,one\n", "id,text\n1,\"a\nb\"\"\"\n\n2,\n", "id,text\n\"",
+		"id,text\n1,x\"y\n2,z", "text\n\"a\"b\nc\n", "\xef\xbb\xbftext\na\n", "\n\r\n\ntext\n\na\n", "text\n\r\r\n\r",
+		"a\rb,text\n1,2\n", "text\n\"\r\"\na\rb\n",
+	} {
 		f.Add(seed)
 	}
 	_, folder := storagetest.NewMemory(f)
@@ -260,7 +328,9 @@ func FuzzCSV(f *testing.F) {
 			}
 			want = append(want, d)
 		}
-		swallows := slices.ContainsFunc(got, func(d document) bool { return strings.Contains(d.fault, "each of which is a record") })
+		swallows := slices.ContainsFunc(got, func(d document) bool {
+			return strings.Contains(d.fault, "each of which is a record")
+		})
 		if len(got) != len(want) && !swallows {
 			t.Fatalf("%d documents, want %d: %+v", len(got), len(want), got)
 		}
@@ -271,15 +341,16 @@ func FuzzCSV(f *testing.F) {
 			if slices.Contains(nullTexts, want[i].texts) && strings.Contains(got[i].fault, "is null") {
 				continue // the library does not tell NULL from "NULL"
 			}
-			if got[i].id != want[i].id || got[i].texts != want[i].texts || (got[i].fault == "") != (want[i].fault == "") {
+			if got[i].id != want[i].id || got[i].texts != want[i].texts ||
+				(got[i].fault == "") != (want[i].fault == "") {
 				t.Errorf("%+v, want %+v", got[i], want[i])
 			}
 		}
 	})
 }
 
-// hasCarriageReturn reports whether a carriage return without a line feed is outside of the quotes of well-formed records.
-// It ends a line there for this package, and is a character like any other for encoding/csv.
+// hasCarriageReturn reports whether a carriage return without a line feed is outside of the quotes of well-formed
+// records. It ends a line there for this package, and is a character like any other for encoding/csv.
 func hasCarriageReturn(records string) bool {
 	isQuoted := false
 	for i := range len(records) {
@@ -347,11 +418,13 @@ func TestCarriageReturns(t *testing.T) {
 		}
 	}
 	mixed := documentsOf(t, "m.csv", "id,text\r1,one\r2,two\n3,three\n4,four\r5,five\n", idAndText)
-	if len(mixed) != 3 || mixed[0].texts != "one" || !strings.Contains(mixed[1].fault, "one kind of line ends") || mixed[2].texts != "five" {
+	if len(mixed) != 3 || mixed[0].texts != "one" || !strings.Contains(mixed[1].fault, "one kind of line ends") ||
+		mixed[2].texts != "five" {
 		t.Errorf("mixed line ends: %+v", mixed)
 	}
 	quoted := "id,text\r1,\"one\rand\nmore\"\r2,two"
-	if got := documentsOf(t, "q.csv", quoted, idAndText); len(got) != 2 || got[0].texts != "one\rand\nmore" || got[1].texts != "two" {
+	if got := documentsOf(t, "q.csv", quoted, idAndText); len(got) != 2 || got[0].texts != "one\rand\nmore" ||
+		got[1].texts != "two" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -363,7 +436,8 @@ func TestHeaderAlone(t *testing.T) {
 		"id,text\n1,a\n": {"id,text\n"}, "id,text\n1,\"a\n": {"id,text\n"},
 	} {
 		var headers []string
-		for batch, err := range Batches(list(t, map[string]string{"a.csv": content})[0], 0, corpus.Limits{Line: 100}, wanted(idAndText)) {
+		for batch, err := range Batches(list(t, map[string]string{"a.csv": content})[0], 0, corpus.Limits{Line: 100},
+			wanted(idAndText)) {
 			if err != nil {
 				t.Fatalf("%q: %v", content, err)
 			}

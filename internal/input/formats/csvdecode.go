@@ -30,7 +30,12 @@ type csvDecoder struct {
 }
 
 func newCSVDecoder(w corpus.Wanted, by dialect) *csvDecoder {
-	return &csvDecoder{fields: w.Fields, wanted: by, bytes: []byte{}, found: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}} // an empty value is not nil
+	return &csvDecoder{
+		fields: w.Fields,
+		wanted: by,
+		bytes:  []byte{},
+		found:  corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures},
+	} // an empty value is not nil
 }
 
 func (d *csvDecoder) Decode(header, record []byte) (corpus.Record, error) {
@@ -76,7 +81,8 @@ func (d *csvDecoder) Decode(header, record []byte) (corpus.Record, error) {
 	r.Others = d.values
 	if d.id >= 0 && !isNull(d.id, nullCells) {
 		r.ID = take(d.id)
-		r.HasID, r.IsInteger = len(r.ID) > 0, corpus.IsInteger(r.ID) // a table of text has no types: its readers take such a column for numbers
+		// a table of text has no types: its readers take such a column for numbers
+		r.HasID, r.IsInteger = len(r.ID) > 0, corpus.IsInteger(r.ID)
 	}
 	return r, nil
 }
@@ -85,11 +91,16 @@ func (d *csvDecoder) Decode(header, record []byte) (corpus.Record, error) {
 // says only that.
 var (
 	nullCells = []string{`\N`, "NULL", "null"}
-	nullTexts = append([]string{"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NaN", "None", "n/a", "nan"}, nullCells...)
+	nullTexts = append([]string{
+		"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND",
+		"1.#QNAN", "<NA>", "N/A", "NA", "NaN", "None", "n/a", "nan",
+	}, nullCells...)
 )
 
 // readTexts returns the texts, which take copies out of their columns.
-func (d *csvDecoder) readTexts(take func(column int) []byte, isNull func(column int, nulls []string) bool) ([][]byte, error) {
+func (d *csvDecoder) readTexts(take func(column int) []byte,
+	isNull func(column int, nulls []string) bool,
+) ([][]byte, error) {
 	d.out = d.out[:0]
 	found := false
 	for _, column := range d.texts {
@@ -101,7 +112,8 @@ func (d *csvDecoder) readTexts(take func(column int) []byte, isNull func(column 
 		d.out = append(d.out, take(column))
 	}
 	if !found {
-		return nil, corpus.NoText(fmt.Sprintf("field %s is null: a document needs a text there", quoted(d.fields.Texts)))
+		return nil, corpus.NoText(fmt.Sprintf("field %s is null: a document needs a text there",
+			quoted(d.fields.Texts)))
 	}
 	return d.out, nil
 }
@@ -171,7 +183,9 @@ func (d *csvDecoder) readHeader(header []byte) []string {
 
 // errMixedEnds is what is wrong with a record that holds another line end outside of quotes: nobody can tell which is
 // meant.
-var errMixedEnds = errors.New("lines end with a carriage return in one place and with a line feed in another: write the file with one kind of line ends")
+var errMixedEnds = errors.New(
+	"lines end with a carriage return in one place and with a line feed in another: " +
+		"write the file with one kind of line ends")
 
 func (d *csvDecoder) check(record []byte) error {
 	for _, c := range d.cells {
@@ -183,7 +197,8 @@ func (d *csvDecoder) check(record []byte) error {
 		}
 	}
 	if len(d.cells) != len(d.names) {
-		return fmt.Errorf("the record has %d fields, and the first record names %d%s", len(d.cells), len(d.names), d.advice(record))
+		return fmt.Errorf("the record has %d fields, and the first record names %d%s", len(d.cells), len(d.names),
+			d.advice(record))
 	}
 	return nil
 }

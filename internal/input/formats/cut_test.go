@@ -19,8 +19,12 @@ func TestCutting(t *testing.T) {
 		format               corpus.Format
 		header, record, want string
 	}{
-		{corpus.JSONLines, "", ` {"a":{"test": "0123456789", "text":"é23456789"} ,"b":1}` + "\r\n", ` {"a":{"test": "0123456789", "text":"é56 9"} ,"b":1}` + "\r\n"},
-		{corpus.JSONLines, "", `{"a.text":"\u00e9\n34\t6\ud83d"}`, `{"a.text":"\u00e9\t6 "}`}, // half a surrogate pair has three bytes
+		{
+			corpus.JSONLines, "", ` {"a":{"test": "0123456789", "text":"é23456789"} ,"b":1}` + "\r\n",
+			` {"a":{"test": "0123456789", "text":"é56 9"} ,"b":1}` + "\r\n",
+		},
+		// half a surrogate pair has three bytes
+		{corpus.JSONLines, "", `{"a.text":"\u00e9\n34\t6\ud83d"}`, `{"a.text":"\u00e9\t6 "}`},
 		{corpus.JSON, "", "{\n\"a.text\":\"0\\\"23456789\"\n}", "{\n\"a.text\":\"0\\\"56 9\"\n}"},
 		{corpus.CSV, "id,a.text,n\r\n", `"1,""2""",0123456789,"x"` + "\r\n", `"1,""2""",0156 9,"x"` + "\r\n"},
 		{corpus.CSV, "a.text;n", `"0""2345;789";x`, `"0""5; 9";x`},

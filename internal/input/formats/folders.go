@@ -10,8 +10,9 @@ import (
 // noPartition is the value that Hive gives to a folder of records without a value.
 const noPartition = "__HIVE_DEFAULT_PARTITION__"
 
-// folderValues are the values of fields that the folders of a file name, as Hive does: lang=de/date=2024-01-01/part-0.parquet. The field
-// split has the value that the name of the file says, unless a folder does.
+// folderValues are the values of fields that the folders of a file name, as Hive does:
+// lang=de/date=2024-01-01/part-0.parquet. The field split has the value that the name of the file says, unless a folder
+// does.
 type folderValues struct {
 	fields []string
 	path   string   // of the last file

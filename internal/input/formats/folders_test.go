@@ -10,12 +10,13 @@ import (
 	"mirrorbeam.dev/internal/input/corpus"
 )
 
-// TestFolderValues: a field that a record lacks has the value that a folder of its file names, in every format. A field of the record counts more, and so does
-// the folder that is nearest to the file.
+// TestFolderValues: a field that a record lacks has the value that a folder of its file names, in every format. A field
+// of the record counts more, and so does the folder that is nearest to the file.
 func TestFolderValues(t *testing.T) {
 	folder := t.TempDir()
 	for name, content := range map[string]string{
-		"lang=de/a.jsonl":                `{"text":"x"}` + "\n" + `{"text":"x","lang":"nl"}` + "\n" + `{"text":"x","lang":null}`,
+		"lang=de/a.jsonl": `{"text":"x"}` + "\n" + `{"text":"x","lang":"nl"}` + "\n" +
+			`{"text":"x","lang":null}`,
 		"lang=en/lang=fr/b.csv":          "text\nx\n",
 		"lang=a%20b/c.txt":               "x",
 		"lang=" + noPartition + "/d.txt": "x",
@@ -32,7 +33,8 @@ func TestFolderValues(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	listing, err := corpus.List(t.Context(), []string{filepath.Join(folder, "**/*.*"), filepath.Join(folder, "*.*")}, corpus.Options{})
+	listing, err := corpus.List(t.Context(), []string{filepath.Join(folder, "**/*.*"), filepath.Join(folder, "*.*")},
+		corpus.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

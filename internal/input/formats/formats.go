@@ -1,8 +1,8 @@
 // Package formats reads the documents of a corpus from files of all known formats.
 //
-// A format is a [corpus.Definition], in a file of its own. It has a [corpus.Source], which cuts a file into records, and a
-// [corpus.Decoder], which takes the document out of a record. One goroutine reads a file, and many decode. So slow work
-// belongs in the decoder.
+// A format is a [corpus.Definition], in a file of its own. It has a [corpus.Source], which cuts a file into records,
+// and a [corpus.Decoder], which takes the document out of a record. One goroutine reads a file, and many decode. So
+// slow work belongs in the decoder.
 package formats
 
 import (
@@ -38,8 +38,8 @@ func Prepare(ctx context.Context, files []corpus.File, wanted corpus.Wanted) ([]
 	return corpus.Group(files), nil
 }
 
-// Cut looks up where files can be cut that are not cut at lines. A file that cannot be read, or does not have the wanted fields, gets its
-// Fault.
+// Cut looks up where files can be cut that are not cut at lines. A file that cannot be read, or does not have the
+// wanted fields, gets its Fault.
 func Cut(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
 	return eachOf(ctx, len(files), func(i int) (err error) {
 		file := &files[i]
@@ -57,8 +57,8 @@ func Cut(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
 // opened is how many files are opened at a time. Each waits for the disk or the network.
 const opened = 64
 
-// eachOf looks at a number of files side by side, until one has an error. It returns the error of the context, or of the first
-// file that has one.
+// eachOf looks at a number of files side by side, until one has an error. It returns the error of the context, or of
+// the first file that has one.
 func eachOf(ctx context.Context, files int, look func(i int) error) error {
 	group, going := errgroup.WithContext(ctx)
 	group.SetLimit(opened)
@@ -141,15 +141,21 @@ type Decoder struct {
 }
 
 func NewDecoder(wanted corpus.Wanted) *Decoder {
-	return &Decoder{wanted: wanted, decoders: map[corpus.Format]corpus.Decoder{}, folders: folderValues{fields: wanted.Fields.Others}}
+	return &Decoder{
+		wanted:   wanted,
+		decoders: map[corpus.Format]corpus.Decoder{},
+		folders:  folderValues{fields: wanted.Fields.Others},
+	}
 }
 
-// Decode reads the record at a position of a batch, as [corpus.Decoder] says. A file that is one document has
-// its name as its id. Other fields that a record lacks have the values that folders give, as in lang=de/a.jsonl. For a stream of
+// Decode reads the record at a position of a batch, as [corpus.Decoder] says. A file that is one document has its name
+// as its id. Other fields that a record lacks have the values that folders give, as in lang=de/a.jsonl. For a stream of
 // lines, File may be nil.
 //
 // If the program panics over the record, the error is a [*panics.Error].
-func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64, record []byte) (content corpus.Record, err error) {
+func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64,
+	record []byte,
+) (content corpus.Record, err error) {
 	err = panics.Over("read", func() (err error) {
 		content, err = d.decode(file, batch, position, record)
 		return err
@@ -168,7 +174,8 @@ func (d *Decoder) decode(file *corpus.File, batch *corpus.Batch, position int64,
 	}
 	content, err := decoder.Decode(batch.Header, record)
 	if err == nil && !d.wanted.Fields.HasTexts() && !batch.Format.HasFields() {
-		return corpus.Record{}, fmt.Errorf("the format %v has no fields, so there is no field %.64q of features", batch.Format, d.wanted.Fields.Features)
+		return corpus.Record{}, fmt.Errorf("the format %v has no fields, so there is no field %.64q of features",
+			batch.Format, d.wanted.Fields.Features)
 	}
 	if err == nil && d.wanted.TextForm == webtext.HTML && batch.Format.HasFields() {
 		d.readPages(&content)
@@ -178,14 +185,15 @@ func (d *Decoder) decode(file *corpus.File, batch *corpus.Batch, position int64,
 		content.ID, content.HasID = append(d.name[:0], name...), true
 		d.name = content.ID
 	}
-	if _, isPassed := errors.AsType[corpus.PassedOver](err); file != nil && len(content.Others) > 0 && (err == nil || isPassed) {
+	if _, isPassed := errors.AsType[corpus.PassedOver](err); file != nil && len(content.Others) > 0 &&
+		(err == nil || isPassed) {
 		content.Others = d.folders.fill(content.Others, file.At(position).Path)
 	}
 	return content, err
 }
 
-// readPages takes the texts out of the pages in the fields of a record. Where the record lacks a field, the first page may have its
-// value.
+// readPages takes the texts out of the pages in the fields of a record. Where the record lacks a field, the first page
+// may have its value.
 func (d *Decoder) readPages(content *corpus.Record) {
 	d.texts, d.others = d.texts[:0], append(d.others[:0], content.Others...)
 	for i, page := range content.Texts {
@@ -207,9 +215,9 @@ func (d *Decoder) readPages(content *corpus.Record) {
 
 const probedRecords = 1000
 
-// Probe looks for the wanted fields in the first records of some files. It returns an error, with the names
-// of the existing fields, if none of these files has them, or not all texts. It ignores files that cannot be read: their faults
-// are found later.
+// Probe looks for the wanted fields in the first records of some files. It returns an error, with the names of the
+// existing fields, if none of these files has them, or not all texts. It ignores files that cannot be read: their
+// faults are found later.
 func Probe(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) error {
 	if len(wanted.Fields.Texts) < 2 {
 		return probeOne(files, wanted, limits)
@@ -324,7 +332,8 @@ func WithAdvice(err error) error {
 // titleLines is in how many records the header of a table is looked for.
 const titleLines = 20
 
-// adviceOn returns a better advice, if the record that comes behind some others names the wanted texts: what was taken for the header is a title.
+// adviceOn returns a better advice, if the record that comes behind some others names the wanted texts: what was taken
+// for the header is a title.
 func adviceOn(wanted corpus.Wanted, batch *corpus.Batch, record []byte, before int, advice string) string {
 	if len(batch.Header) == 0 || advice != "" || before >= titleLines || len(wanted.Fields.Texts) == 0 {
 		return advice
@@ -398,8 +407,8 @@ func annotatable(file *corpus.File, number int, wanted corpus.Wanted, limits cor
 	return nil
 }
 
-// Cuttable looks whether stretches can be cut out of the texts of files. It is an error if a file, other than one of a reference, has a
-// format that does not allow it.
+// Cuttable looks whether stretches can be cut out of the texts of files. It is an error if a file, other than one of a
+// reference, has a format that does not allow it.
 func Cuttable(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
 	return eachOf(ctx, len(files), func(i int) error {
 		file, definition := &files[i], files[i].Format.Definition()

@@ -9,8 +9,11 @@ import (
 
 func init() {
 	corpus.Register(objects(corpus.Definition{
-		Format: corpus.JSON, Name: "json", Help: "an array of objects, or objects on several lines each", Endings: []string{".json"},
-		Begins: beginsJSON,
+		Format:  corpus.JSON,
+		Name:    "json",
+		Help:    "an array of objects, or objects on several lines each",
+		Endings: []string{".json"},
+		Begins:  beginsJSON,
 		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
 			return newFramedSource(l, corpus.JSON, new(jsonFraming))
 		},
@@ -18,7 +21,8 @@ func init() {
 	}, "the object"))
 }
 
-// beginsJSON reports whether a text begins with an array of objects, with an object that goes on in the next line, or with two objects in a line.
+// beginsJSON reports whether a text begins with an array of objects, with an object that goes on in the next line, or
+// with two objects in a line.
 func beginsJSON(head []byte) bool {
 	if rest, isArray := bytes.CutPrefix(head, []byte("[")); isArray {
 		rest = bytes.TrimLeft(rest, " \t\r\n")
@@ -64,8 +68,8 @@ const maybeCut = 1 << 10
 // longestIndent is the longest white space before a value by which the next one is found.
 const longestIndent = 256
 
-// jsonFraming finds the values in arrays, and those that follow each other outside of arrays. Between two values it takes white space
-// and commas. Behind a malformed value it looks for the next object that begins in the same way.
+// jsonFraming finds the values in arrays, and those that follow each other outside of arrays. Between two values it
+// takes white space and commas. Behind a malformed value it looks for the next object that begins in the same way.
 type jsonFraming struct {
 	values  corpus.ValueFinder
 	inArray bool
@@ -124,7 +128,8 @@ func (j *jsonFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end 
 		}
 	}
 	if s.stream.Ended && j.inArray && j.lost == nothing && !s.stream.IsCut {
-		s.reject(start+int64(len(data)), "the array is not closed: the file is cut short, and documents after this point are lost")
+		s.reject(start+int64(len(data)),
+			"the array is not closed: the file is cut short, and documents after this point are lost")
 		s.cutShort()
 		j.inArray = false
 	}
@@ -137,7 +142,8 @@ func (j *jsonFraming) tooLong(s *framedSource, position int64, length int) {
 		s.reject(position, corpus.TooLong("object", int64(length), s.limits.Line, s.limits.Setting()))
 		return
 	}
-	message := fmt.Sprintf("the object has more than the %d bytes that %s allows for", s.limits.Line, s.limits.Setting())
+	message := fmt.Sprintf("the object has more than the %d bytes that %s allows for", s.limits.Line,
+		s.limits.Setting())
 	if j.lost = aLine; !j.isLine {
 		j.lost = theEnd
 		message += "; documents after this point are lost"
@@ -153,7 +159,8 @@ func (j *jsonFraming) malformed(s *framedSource, position int64, err error) {
 	s.reject(position, fmt.Sprintf("%v: reading continues with the next %s", err, where))
 }
 
-// seek returns where the next value begins in data, from an index on. If none does, it returns the end of what is done with.
+// seek returns where the next value begins in data, from an index on. If none does, it returns the end of what is done
+// with.
 func (j *jsonFraming) seek(data []byte, from int) (at int, isFound bool) {
 	switch j.lost {
 	case nothing:
@@ -206,7 +213,8 @@ func nextObject(data []byte, from int) (at int, isFound bool) {
 		}
 		at += n
 		before := data[max(from, at-longestIndent):at]
-		if list, isList := bytes.CutSuffix(bytes.TrimRight(before, " \t\r\n"), []byte(",")); isList && bytes.HasSuffix(bytes.TrimRight(list, " \t\r\n"), []byte("}")) {
+		if list, isList := bytes.CutSuffix(bytes.TrimRight(before, " \t\r\n"), []byte(",")); isList &&
+			bytes.HasSuffix(bytes.TrimRight(list, " \t\r\n"), []byte("}")) {
 			return at, true
 		}
 	}

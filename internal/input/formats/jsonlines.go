@@ -12,7 +12,9 @@ import (
 
 func init() {
 	corpus.Register(objects(corpus.Definition{
-		Format: corpus.JSONLines, Name: "jsonl", IsLines: true,
+		Format:  corpus.JSONLines,
+		Name:    "jsonl",
+		IsLines: true,
 		Endings: []string{".jsonl", ".ndjson", ".json", ".jsonlines", ".ldjson"},
 		Source:  func(l corpus.Limits, _ corpus.Wanted) corpus.Source { return corpus.NewReader(l) },
 	}, "the line"))
@@ -55,10 +57,13 @@ func jsonNames(_ corpus.Wanted, _, line []byte) (names []string) {
 	return names
 }
 
-// wrapped says how to get at the records of a file that is one object with a list of them in a field, or in a field of a field; empty: there is no such list.
+// wrapped says how to get at the records of a file that is one object with a list of them in a field, or in a field of
+// a field; empty: there is no such list.
 func wrapped(line []byte) string {
 	if path := listIn(line, ""); path != "" {
-		return fmt.Sprintf(": %q is a list of objects; if these are the records, write them to lines with jq -c '.%s[]' FILE > FILE.jsonl", path, path)
+		return fmt.Sprintf(
+			": %q is a list of objects; if these are the records, write them to lines with jq -c '.%s[]' FILE > "+
+				"FILE.jsonl", path, path)
 	}
 	return ""
 }

@@ -9,10 +9,18 @@ import (
 
 func init() {
 	corpus.Register(corpus.Definition{
-		Format: corpus.PlainLines, Name: "lines", Help: "a line is a document", IsLines: true, AllNames: true, Charset: corpus.AnyCharset,
-		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source { return corpus.NewReader(l) },
+		Format:   corpus.PlainLines,
+		Name:     "lines",
+		Help:     "a line is a document",
+		IsLines:  true,
+		AllNames: true,
+		Charset:  corpus.AnyCharset,
+		Source:   func(l corpus.Limits, _ corpus.Wanted) corpus.Source { return corpus.NewReader(l) },
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
-			return &lineDecoder{texts: make([][]byte, max(len(w.Fields.Texts), 1)), others: make([][]byte, len(w.Fields.Others))}
+			return &lineDecoder{
+				texts:  make([][]byte, max(len(w.Fields.Texts), 1)),
+				others: make([][]byte, len(w.Fields.Others)),
+			}
 		},
 		Cutter: func(corpus.Wanted) corpus.Cutter { return lineCutter{} },
 	})

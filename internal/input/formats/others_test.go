@@ -19,8 +19,10 @@ const archived = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: https://Ex
 
 // redirect returns an archive of one redirect.
 func redirect(location string) string {
-	block := "HTTP/1.1 302 Found\r\nContent-Type: text/html\r\nLocation: " + location + "\r\n\r\n<link rel=canonical href=http://c.org/>"
-	return fmt.Sprintf("WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.org/v1/x\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
+	block := "HTTP/1.1 302 Found\r\nContent-Type: text/html\r\nLocation: " + location +
+		"\r\n\r\n<link rel=canonical href=http://c.org/>"
+	return fmt.Sprintf(
+		"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.org/v1/x\r\nContent-Type: application/http\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", len(block), block)
 }
 
 // TestOthers: formats other than lines tell a value apart from the lack of one. A cell that is empty is a value.
@@ -44,10 +46,19 @@ func TestOthers(t *testing.T) {
 		{"a.tsv", "a\ttext\tb\n1\tone\t\n", []string{`"1" "" "one"`}},
 		{"a.txt", "one", []string{`<nil> <nil> <nil>`}},
 		{"a.jsonl", `{"text":"one","a":"x"}` + "\n", []string{`"x" <nil> "one"`}},
-		{"a.warc", archived, []string{`"https://Example.org:80/a?b" "example.org" <nil> <nil> <nil>`, `<nil> <nil> <nil> "en" <nil>`}},
-		{"b.warc", redirect("http://b.org/a?to=http://c.org/"), []string{`"https://a.org/v1/x" "a.org" <nil> <nil> "http://b.org/a?to=http://c.org/"`}},
+		{
+			"a.warc", archived,
+			[]string{`"https://Example.org:80/a?b" "example.org" <nil> <nil> <nil>`, `<nil> <nil> <nil> "en" <nil>`},
+		},
+		{
+			"b.warc", redirect("http://b.org/a?to=http://c.org/"),
+			[]string{`"https://a.org/v1/x" "a.org" <nil> <nil> "http://b.org/a?to=http://c.org/"`},
+		},
 		{"c.warc", redirect("//b.org/a b"), []string{`"https://a.org/v1/x" "a.org" <nil> <nil> "https://b.org/a%20b"`}},
-		{"d.warc", redirect("../v2/x?to=http://c.org/"), []string{`"https://a.org/v1/x" "a.org" <nil> <nil> "https://a.org/v2/x?to=http://c.org/"`}},
+		{
+			"d.warc", redirect("../v2/x?to=http://c.org/"),
+			[]string{`"https://a.org/v1/x" "a.org" <nil> <nil> "https://a.org/v2/x?to=http://c.org/"`},
+		},
 		{"e.warc", redirect("http://b.org:x/%"), []string{`"https://a.org/v1/x" "a.org" <nil> <nil> <nil>`}},
 		{"f.warc", redirect(""), []string{""}},
 		{"a.parquet", rows.String(), []string{`"-0.5" <nil> "one"`, `<nil> "" "two"`}},
@@ -88,7 +99,8 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestPagesInFields: pages in the fields of records of any format give their text, and values of their own where the record has none.
+// TestPagesInFields: pages in the fields of records of any format give their text, and values of their own where the
+// record has none.
 func TestPagesInFields(t *testing.T) {
 	w := wanted(corpus.Fields{Texts: []string{"text", "more"}, Others: []string{TitleWords, Language}})
 	w.TextForm, w.PageText = webtext.HTML, webtext.Main
@@ -123,7 +135,10 @@ func TestPagesInFields(t *testing.T) {
 		case "a.parquet":
 			own = ""
 		}
-		if want := []string{fmt.Sprintf(`["Ä 1.0\none & two\nthree\n" "x\n"] [%q "de"]`, title), fmt.Sprintf(`["" "plain\n"] [%q ""]`, own)}; !slices.Equal(got, want) {
+		if want := []string{
+			fmt.Sprintf(`["Ä 1.0\none & two\nthree\n" "x\n"] [%q "de"]`, title),
+			fmt.Sprintf(`["" "plain\n"] [%q ""]`, own),
+		}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

@@ -15,11 +15,21 @@ import (
 
 func init() {
 	corpus.Register(corpus.Definition{
-		Format: corpus.Parquet, Name: "parquet", HasFields: true, CopyEnding: "parquet",
-		Endings: []string{".parquet", ".pq"}, Magics: []string{"PAR1"}, IsBinary: true,
-		Source: func(l corpus.Limits, w corpus.Wanted) corpus.Source { return &parquetSource{wanted: w, limits: l} },
+		Format:     corpus.Parquet,
+		Name:       "parquet",
+		HasFields:  true,
+		CopyEnding: "parquet",
+		Endings:    []string{".parquet", ".pq"},
+		Magics:     []string{"PAR1"},
+		IsBinary:   true,
+		Source: func(l corpus.Limits, w corpus.Wanted) corpus.Source {
+			return &parquetSource{wanted: w, limits: l}
+		},
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
-			return &parquetDecoder{fields: w.Fields, reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures}}
+			return &parquetDecoder{
+				fields: w.Fields,
+				reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures},
+			}
 		},
 		Parts:       parquetParts,
 		CopyRows:    copyParquet,
@@ -30,7 +40,9 @@ func init() {
 	})
 }
 
-func copyParquet(file *corpus.File, limits corpus.Limits, out io.Writer, rows corpus.RowCopy) (copied int64, err error) {
+func copyParquet(file *corpus.File, limits corpus.Limits, out io.Writer,
+	rows corpus.RowCopy,
+) (copied int64, err error) {
 	err = withParquet(file, limits.Ahead, func(p *parquetfile.File) error {
 		p.Limit(limits.Memory, limits.HoldWindow)
 		p.Lost = rows.Lost
@@ -85,7 +97,8 @@ type parquetFile struct {
 	there   int    // how many columns of the file they are
 }
 
-// openParquet opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the features.
+// openParquet opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the
+// features.
 func openParquet(file *corpus.File, wanted corpus.Wanted, ahead *corpus.Ahead) (_ *parquetFile, err error) {
 	p := &parquetFile{}
 	if p.handle, err = ahead.Open(file); err != nil {
@@ -112,8 +125,8 @@ type columnar interface {
 	Field(path string) (parquetfile.Field, error)
 }
 
-// choose returns the columns of a file that hold the wanted fields, and the form of each field. Missing fields are left out, if the file has
-// any of the texts or, in their place, the features.
+// choose returns the columns of a file that hold the wanted fields, and the form of each field. Missing fields are left
+// out, if the file has any of the texts or, in their place, the features.
 func choose(file columnar, fields *corpus.Fields) (columns []string, header []byte, err error) {
 	var missing error
 	features := 0                 // the place of the features, behind the texts
@@ -197,13 +210,21 @@ func (p *parquetSource) Next(buffer []byte) (corpus.Batch, error) {
 		case err == nil:
 			return framed(b, data, p.file.there), account(&p.limits, data)
 		case isLong:
-			b.Rejects = []corpus.Reject{{Position: long.Row, Message: corpus.TooLong("row", long.Bytes, long.Limit, "memory")}}
+			b.Rejects = []corpus.Reject{{
+				Position: long.Row,
+				Message:  corpus.TooLong("row", long.Bytes, long.Limit, "memory"),
+			}}
 			return b, nil
 		case err == io.EOF:
 			p.closeCursor()
 		case isDamaged:
 			p.closeCursor()
-			b.Rejects = []corpus.Reject{{Position: damage.First, Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", damage.First, damage.Rows, damage), Damage: true}}
+			b.Rejects = []corpus.Reject{{
+				Position: damage.First,
+				Message: fmt.Sprintf("the rows from %d on, %d of them, are lost: %v", damage.First, damage.Rows,
+					damage),
+				Damage: true,
+			}}
 			return b, nil
 		default:
 			return b, fmt.Errorf("read input %s: %w", p.input.Path, err)
@@ -269,7 +290,8 @@ type rowRest struct {
 	cells  []parquetfile.Cell
 }
 
-// next returns the cell of the next column, and the form of the column. It returns nil if the file does not have the column.
+// next returns the cell of the next column, and the form of the column. It returns nil if the file does not have the
+// column.
 func (r *rowRest) next() (*parquetfile.Cell, form) {
 	f := form(r.header[0])
 	r.header = r.header[1:]
@@ -285,8 +307,8 @@ func (r *rowRest) cell() *parquetfile.Cell {
 	return cell
 }
 
-// Decode reads one row. Header has the forms of the wanted columns. The strings of a list become one text, with line ends
-// between them.
+// Decode reads one row. Header has the forms of the wanted columns. The strings of a list become one text, with line
+// ends between them.
 func (d *parquetDecoder) Decode(header, raw []byte) (r corpus.Record, err error) {
 	d.cells = parquetfile.CutRow(d.cells[:0], raw)
 	d.texts, d.others, d.joined = d.texts[:0], d.others[:0], d.joined[:0]
@@ -300,7 +322,8 @@ func (d *parquetDecoder) Decode(header, raw []byte) (r corpus.Record, err error)
 			d.texts = append(d.texts, text)
 		}
 		if !found {
-			return corpus.Record{}, corpus.NoText(fmt.Sprintf("field %.64q is null: a document needs a text there", d.fields.Texts[0]))
+			return corpus.Record{}, corpus.NoText(fmt.Sprintf("field %.64q is null: a document needs a text there",
+				d.fields.Texts[0]))
 		}
 		r.Texts = d.texts
 	}
@@ -350,7 +373,8 @@ const (
 	weighedHashes      // features: a map from whole numbers to their weights
 )
 
-// find returns the columns of the file that a wanted field is, and its form. IsFeatures says that features are wanted of it.
+// find returns the columns of the file that a wanted field is, and its form. IsFeatures says that features are wanted
+// of it.
 func find(file columnar, path string, isFeatures bool) ([]string, form, error) {
 	field, err := file.Field(path)
 	if !isFeatures {
@@ -369,7 +393,9 @@ func find(file columnar, path string, isFeatures bool) ([]string, form, error) {
 	}
 	if fault, is := errors.AsType[*parquetfile.FieldError](err); is && isThere(fault) {
 		// It is there, so a document without features would be wrong.
-		return nil, absent, fmt.Errorf("%v: features are a JSON text, a list of strings or whole numbers, or a map from these to weights", fault)
+		return nil, absent, fmt.Errorf(
+			"%v: features are a JSON text, a list of strings or whole numbers, or a map from these to weights",
+			fault)
 	}
 	f := plain
 	if err == nil && field.Repeated {
@@ -380,7 +406,9 @@ func find(file columnar, path string, isFeatures bool) ([]string, form, error) {
 
 // isThere reports whether a path leads to several columns, and not to none.
 func isThere(fault *parquetfile.FieldError) bool {
-	return fault.Many || slices.ContainsFunc(fault.There, func(path string) bool { return strings.HasPrefix(path, fault.Path+".") })
+	return fault.Many || slices.ContainsFunc(fault.There, func(path string) bool {
+		return strings.HasPrefix(path, fault.Path+".")
+	})
 }
 
 // formOf returns the form of a column of many features: ofStrings or ofNumbers.
@@ -391,7 +419,9 @@ func formOf(field parquetfile.Field, ofStrings, ofNumbers form) (form, error) {
 	case isWhole(field):
 		return ofNumbers, nil
 	}
-	return absent, fmt.Errorf("field %.64q has values of the type %s: features are strings, or whole numbers, which are their hashes", field.Path, field.Type)
+	return absent, fmt.Errorf(
+		"field %.64q has values of the type %s: features are strings, or whole numbers, which are their hashes",
+		field.Path, field.Type)
 }
 
 func isWhole(field parquetfile.Field) bool {
@@ -412,7 +442,8 @@ func (d *parquetDecoder) readFeatures(rest *rowRest) ([]corpus.Feature, error) {
 		case d.fields.Beside && (!isThere || isNone(value)):
 			return nil, nil
 		case !isThere:
-			return nil, fmt.Errorf("field %.64q is null: a document needs an array or an object of features there", d.fields.Features)
+			return nil, fmt.Errorf("field %.64q is null: a document needs an array or an object of features there",
+				d.fields.Features)
 		}
 		return d.reader.JSON(value)
 	}

@@ -33,9 +33,11 @@ func columnTypes() (all []arrow.Field, values []string, ofParquet int) {
 	add(arrow.FixedWidthTypes.Boolean, `true`)
 	for _, of := range []arrow.DataType{
 		arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64,
-		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
+		arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32,
+		arrow.PrimitiveTypes.Uint64,
 		arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64, arrow.FixedWidthTypes.Float16,
-		arrow.FixedWidthTypes.Time32s, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us, arrow.FixedWidthTypes.Time64ns,
+		arrow.FixedWidthTypes.Time32s, arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64us,
+		arrow.FixedWidthTypes.Time64ns,
 	} {
 		add(of, `1,null,127,0`)
 	}
@@ -51,13 +53,19 @@ func columnTypes() (all []arrow.Field, values []string, ofParquet int) {
 	add(arrow.BinaryTypes.LargeString, `"a","",null`)
 	add(arrow.BinaryTypes.Binary, `"AQID",null`)
 	add(&arrow.FixedSizeBinaryType{ByteWidth: 3}, `"AQID",null`)
-	add(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}, `"x","y",null`)
+	add(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String},
+		`"x","y",null`)
 	add(arrow.ListOf(arrow.PrimitiveTypes.Int32), `[1,null],[],null`)
 	add(arrow.LargeListOf(arrow.BinaryTypes.String), `["a"],[],null`)
 	add(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Float32), `[1,2],[3,4]`)
-	add(arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int64, Nullable: true}), `{"a":1},{"a":null},null`)
+	add(arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int64, Nullable: true}),
+		`{"a":1},{"a":null},null`)
 	add(arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64), `[{"key":"k","value":1}],[],null`)
-	add(arrow.ListOf(arrow.StructOf(arrow.Field{Name: "deep", Type: arrow.ListOf(arrow.FixedWidthTypes.Boolean), Nullable: true})),
+	add(arrow.ListOf(arrow.StructOf(arrow.Field{
+		Name:     "deep",
+		Type:     arrow.ListOf(arrow.FixedWidthTypes.Boolean),
+		Nullable: true,
+	})),
 		`[{"deep":[true,null,false]},{"deep":null}],[],null`)
 	ofParquet = len(all)
 	add(arrow.FixedWidthTypes.Duration_s, `1,null`)
@@ -86,7 +94,11 @@ func typedBatch(t *testing.T, fields []arrow.Field, values []string) arrow.Recor
 		}
 		return a
 	}
-	all := append([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {Name: "text", Type: arrow.BinaryTypes.String, Nullable: true}}, fields...)
+	all := append([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}, {
+		Name:     "text",
+		Type:     arrow.BinaryTypes.String,
+		Nullable: true,
+	}}, fields...)
 	columns := []arrow.Array{
 		column(all[0].Type, func(i int) string { return fmt.Sprint(i) }),
 		column(all[1].Type, func(i int) string { return fmt.Sprintf(`"cut this of %d"`, i) }),
@@ -122,7 +134,9 @@ func rowsOf(t *testing.T, batches ...arrow.RecordBatch) (lines []string) {
 }
 
 // checkCopies copies rows of a file in each way, and compares what is read of the copies with what is read of the file.
-func checkCopies(t *testing.T, format corpus.Format, content []byte, read func([]byte) (*arrow.Schema, []arrow.RecordBatch)) {
+func checkCopies(t *testing.T, format corpus.Format, content []byte,
+	read func([]byte) (*arrow.Schema, []arrow.RecordBatch),
+) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "in."+format.Definition().CopyEnding)
 	if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -144,7 +158,11 @@ func checkCopies(t *testing.T, format corpus.Format, content []byte, read func([
 	for name, rows := range map[string]corpus.RowCopy{
 		"unique":    {Keep: keep},
 		"annotated": {Keep: keep, Annotations: &corpus.Annotations{Of: annotation, HaveIntegers: true}},
-		"trimmed":   {Keep: keep, Text: "text", Cuts: func(int64) []corpus.Cut { return []corpus.Cut{{Begin: 0, End: 9}} }},
+		"trimmed": {
+			Keep: keep,
+			Text: "text",
+			Cuts: func(int64) []corpus.Cut { return []corpus.Cut{{Begin: 0, End: 9}} },
+		},
 	} {
 		var out bytes.Buffer
 		copied, err := format.Definition().CopyRows(&file, corpus.Limits{}, &out, rows)
@@ -185,7 +203,8 @@ func TestTypesOfParquet(t *testing.T) {
 	batch := typedBatch(t, fields[:ofParquet], values[:ofParquet])
 	table := array.NewTableFromRecords(batch.Schema(), []arrow.RecordBatch{batch})
 	read := func(content []byte) (*arrow.Schema, []arrow.RecordBatch) {
-		table, err := pqarrow.ReadTable(context.Background(), bytes.NewReader(content), nil, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+		table, err := pqarrow.ReadTable(context.Background(), bytes.NewReader(content), nil,
+			pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,9 +227,12 @@ func TestTypesOfParquet(t *testing.T) {
 				}
 				t.Run(fmt.Sprint(codec, version, hasDictionary), func(t *testing.T) {
 					var b bytes.Buffer
-					properties := parquet.NewWriterProperties(parquet.WithDataPageVersion(version), parquet.WithDictionaryDefault(hasDictionary),
-						parquet.WithCompression(codec), parquet.WithEncoding(parquet.Encodings.Plain), parquet.WithEncodingFor(fields[0].Name, parquet.Encodings.RLE))
-					err := pqarrow.WriteTable(table, &b, 16, properties, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+					properties := parquet.NewWriterProperties(parquet.WithDataPageVersion(version),
+						parquet.WithDictionaryDefault(hasDictionary),
+						parquet.WithCompression(codec), parquet.WithEncoding(parquet.Encodings.Plain),
+						parquet.WithEncodingFor(fields[0].Name, parquet.Encodings.RLE))
+					err := pqarrow.WriteTable(table, &b, 16, properties,
+						pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -15,14 +15,19 @@ import (
 
 func init() {
 	corpus.Register(corpus.Definition{
-		Format: corpus.WARC, Name: "warc", Help: "web archives",
-		Endings: []string{".warc", ".wet", ".arc"}, Magics: []string{"WARC/", "filedesc://"},
+		Format:  corpus.WARC,
+		Name:    "warc",
+		Help:    "web archives",
+		Endings: []string{".warc", ".wet", ".arc"},
+		Magics:  []string{"WARC/", "filedesc://"},
 		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
 			return &warcSource{limits: l, stream: l.Stream()}
 		},
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
 			return &warcDecoder{
-				parser: warc.Parser{Limit: w.MaxDocument}, text: newPageText(w, w.PageText), fields: w.Fields.Others,
+				parser: warc.Parser{Limit: w.MaxDocument},
+				text:   newPageText(w, w.PageText),
+				fields: w.Fields.Others,
 			}
 		},
 		Writer: func(c corpus.Copy) corpus.RecordWriter { return memberWriter{c} },
@@ -74,7 +79,12 @@ func (w *warcSource) Next(buffer []byte) (corpus.Batch, error) {
 			w.ended = true
 		case isFault:
 			w.ended = fault.Last
-			b.Rejects = append(b.Rejects, corpus.Reject{Position: w.next, Message: fault.Message, Warning: fault.Warning, Damage: true})
+			b.Rejects = append(b.Rejects, corpus.Reject{
+				Position: w.next,
+				Message:  fault.Message,
+				Warning:  fault.Warning,
+				Damage:   true,
+			})
 		case err != nil:
 			return corpus.Batch{}, err
 		case frame.Fault != "":
@@ -102,8 +112,8 @@ type warcDecoder struct {
 	others [][]byte
 }
 
-// Decode returns the text of a page. The id of the record is the id of the document. Of a redirect, which is passed over, it
-// returns the other fields.
+// Decode returns the text of a page. The id of the record is the id of the document. Of a redirect, which is passed
+// over, it returns the other fields.
 func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	record, err := d.parser.Parse(raw)
 	if err != nil {
@@ -119,7 +129,15 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	texts := d.text.of(webtext.Page{Content: record.Payload, MediaType: record.MediaType, Charset: record.Charset})
 	title := d.text.extractor.Title
 	id := bytes.TrimSuffix(bytes.TrimPrefix(record.ID, []byte("<")), []byte(">"))
-	return corpus.Record{ID: id, HasID: len(id) > 0, Texts: texts, Others: d.readOthers(&record, title), URL: record.URL, Date: record.Date, Title: title}, nil
+	return corpus.Record{
+		ID:     id,
+		HasID:  len(id) > 0,
+		Texts:  texts,
+		Others: d.readOthers(&record, title),
+		URL:    record.URL,
+		Date:   record.Date,
+		Title:  title,
+	}, nil
 }
 
 // readOthers returns the values of the other fields. A record has the fields url, date, site, which is the host of the
@@ -192,21 +210,23 @@ const (
 	PasswordInput = "password_input"
 	// Language is the code of the language of the page in ISO 639, such as "en", if the page or its archive says so.
 	Language = "language"
-	// Canonical is the address that the page names as its original, if it has a host. For a redirect it is where the redirect leads.
+	// Canonical is the address that the page names as its original, if it has a host. For a redirect it is where the
+	// redirect leads.
 	Canonical  = "canonical"
 	TitleWords = "title_words"
 	// Markup is a sketch of the markup of the page, see [webtext.AppendMarkup].
 	Markup = "markup_sketch"
 )
 
-// PageFields are the fields of a web page that users may name, and ArchiveFields those that a page of an archive has in addition.
+// PageFields are the fields of a web page that users may name, and ArchiveFields those that a page of an archive has in
+// addition.
 var (
 	PageFields    = []string{Canonical, Language, PasswordInput, TitleWords}
 	ArchiveFields = []string{"date", "site", "url"}
 )
 
-// pageValue returns the value of a field that a page of that title has, nil if it has none. Found are the languages that an
-// archive has found: what a page says of itself counts more.
+// pageValue returns the value of a field that a page of that title has, nil if it has none. Found are the languages
+// that an archive has found: what a page says of itself counts more.
 func pageValue(field string, page, title, found []byte) (value []byte) {
 	switch field {
 	case PasswordInput:

@@ -16,7 +16,8 @@ func TestCorpora(t *testing.T) {
 	var paths []string
 	err := filepath.WalkDir(corporatest.Path(t, "warc"), func(path string, entry fs.DirEntry, err error) error {
 		name := strings.ToLower(entry.Name())
-		if isArchive := strings.Contains(name, ".warc") || strings.Contains(name, ".arc"); isArchive && !strings.HasSuffix(name, ".lz4") && !entry.IsDir() {
+		if isArchive := strings.Contains(name, ".warc") || strings.Contains(name, ".arc"); isArchive &&
+			!strings.HasSuffix(name, ".lz4") && !entry.IsDir() {
 			paths = append(paths, path)
 		}
 		return err

@@ -17,7 +17,10 @@ import (
 
 func init() {
 	corpus.Register(whole(corpus.Definition{
-		Format: corpus.Text, Name: "text", Help: "a file is a document", AllNames: true,
+		Format:   corpus.Text,
+		Name:     "text",
+		Help:     "a file is a document",
+		AllNames: true,
 		Endings: strings.Fields(`.txt .text .srt .vtt .md .markdown .rst .adoc .asciidoc .org .tex .rtf .log
 			.c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .cs .java .kt .kts .scala .groovy .go .rs .swift .zig .d .dart
 			.py .pyi .rb .pl .pm .php .asp .aspx .jsp .lua .r .jl .sh .bash .zsh .fish .ps1 .bat .tcl .awk .sed
@@ -31,16 +34,31 @@ func init() {
 		Cutter: func(w corpus.Wanted) corpus.Cutter { return textCutter{newTextDecoder(w)} },
 	}))
 	corpus.Register(whole(corpus.Definition{
-		Format: corpus.HTML, Name: "html", Help: "a file is a web page",
-		Endings: []string{".html", ".htm", ".xhtml"}, Begins: webtext.BeginsPage,
+		Format:  corpus.HTML,
+		Name:    "html",
+		Help:    "a file is a web page",
+		Endings: []string{".html", ".htm", ".xhtml"},
+		Begins:  webtext.BeginsPage,
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
-			return &wholeDecoder{mediaType: "text/html", charset: w.Charset, text: newPageText(w, w.PageText), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
+			return &wholeDecoder{
+				mediaType: "text/html",
+				charset:   w.Charset,
+				text:      newPageText(w, w.PageText),
+				fields:    w.Fields.Others,
+				others:    make([][]byte, len(w.Fields.Others)),
+			}
 		},
 	}))
 }
 
 func newTextDecoder(w corpus.Wanted) *wholeDecoder {
-	return &wholeDecoder{mediaType: "text/plain", charset: w.Charset, text: newPageText(w, webtext.All), fields: w.Fields.Others, others: make([][]byte, len(w.Fields.Others))}
+	return &wholeDecoder{
+		mediaType: "text/plain",
+		charset:   w.Charset,
+		text:      newPageText(w, webtext.All),
+		fields:    w.Fields.Others,
+		others:    make([][]byte, len(w.Fields.Others)),
+	}
 }
 
 // textCutter cuts stretches out of files of plain text. What is left is UTF-8.
@@ -70,7 +88,12 @@ type tarWriter struct {
 // Write writes a file. All that is not its name and content is the same in every run.
 func (t tarWriter) Write(name string, content []byte) error {
 	header := tar.Header{
-		Typeflag: tar.TypeReg, Name: name, Size: int64(len(content)), Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatPAX,
+		Typeflag: tar.TypeReg,
+		Name:     name,
+		Size:     int64(len(content)),
+		Mode:     0o644,
+		ModTime:  time.Unix(0, 0),
+		Format:   tar.FormatPAX,
 	}
 	err := t.archive.WriteHeader(&header)
 	if err == nil {
@@ -170,7 +193,8 @@ func (w *wholeSource) read(b *corpus.Batch, file *corpus.File) error {
 		b.Data = b.Data[:len(b.Data)+n]
 		switch {
 		case int64(len(b.Data)-start) > w.limits.Line:
-			return &corpus.Fault{Message: fmt.Sprintf("the file has more than the %d bytes that %s allows for", w.limits.Line, w.limits.Setting())}
+			return &corpus.Fault{Message: fmt.Sprintf("the file has more than the %d bytes that %s allows for",
+				w.limits.Line, w.limits.Setting())}
 		case err == io.EOF:
 			return nil
 		case err != nil:
@@ -213,5 +237,6 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 
 // isText reports whether a file may be text: it has no zero bytes, or it has the mark of UTF-16.
 func isText(content []byte) bool {
-	return bytes.IndexByte(content, 0) < 0 || bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff"))
+	return bytes.IndexByte(content, 0) < 0 || bytes.HasPrefix(content, []byte("\xff\xfe")) ||
+		bytes.HasPrefix(content, []byte("\xfe\xff"))
 }

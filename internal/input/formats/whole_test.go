@@ -31,14 +31,24 @@ func gzipped(t *testing.T, content string) string {
 func TestWhole(t *testing.T) {
 	cut := gzipped(t, strings.Repeat("some text", 99))
 	files := list(t, map[string]string{
-		"b.txt": "two\nlines", "a.md": "", "c.go.gz": gzipped(t, "package c"), "d.txt": "zero\x00byte", "e.txt.gz": cut[:len(cut)-9], "f.txt": strings.Repeat("x", 2000),
+		"b.txt":    "two\nlines",
+		"a.md":     "",
+		"c.go.gz":  gzipped(t, "package c"),
+		"d.txt":    "zero\x00byte",
+		"e.txt.gz": cut[:len(cut)-9],
+		"f.txt":    strings.Repeat("x", 2000),
 	})
 	if len(files) != 1 || len(files[0].Members) != 6 {
 		t.Fatalf("groups %+v", files)
 	}
 	got := documentsIn(t, files[0], idAndText, 1000)
 	for i, want := range []document{
-		{0, "a.md", "", ""}, {1, "b.txt", "two\nlines", ""}, {2, "c.go", "package c", ""}, {3, "", "", "zero byte"}, {4, "", "", "cut short"}, {5, "", "", "more than the 1000 bytes"},
+		{0, "a.md", "", ""},
+		{1, "b.txt", "two\nlines", ""},
+		{2, "c.go", "package c", ""},
+		{3, "", "", "zero byte"},
+		{4, "", "", "cut short"},
+		{5, "", "", "more than the 1000 bytes"},
 	} {
 		if i < len(got) && want.fault != "" && strings.Contains(got[i].fault, want.fault) {
 			got[i].fault = want.fault
@@ -106,8 +116,14 @@ func TestProbe(t *testing.T) {
 	}{
 		{map[string]string{"a.jsonl": `{"text":"x"}`}, ""},
 		{map[string]string{"a.jsonl": "{\"body\":\"x\"}\n\n{\"text\":\"x\"}"}, ""},
-		{map[string]string{"a.jsonl": "{\"body\":\"x\"}\n\n{\"c\":{\"t\":1}}"}, `no field "text" in the first 2 records; there are "body", "c", "c.t"`},
-		{map[string]string{"a.jsonl": strings.Repeat("{\"body\":\"x\"}\n", 2000)}, `no field "text" in the first 1000 records; there are "body"`},
+		{
+			map[string]string{"a.jsonl": "{\"body\":\"x\"}\n\n{\"c\":{\"t\":1}}"},
+			`no field "text" in the first 2 records; there are "body", "c", "c.t"`,
+		},
+		{
+			map[string]string{"a.jsonl": strings.Repeat("{\"body\":\"x\"}\n", 2000)},
+			`no field "text" in the first 1000 records; there are "body"`,
+		},
 		{map[string]string{"a.jsonl": "{\"body\":\"x\"}\n", "b.jsonl": "{\"text\":\"x\"}\n"}, ""},
 		{map[string]string{"a.jsonl": "{\"body\":\"x\"}\n", "b.csv": "a,b\n1,2\n"}, `a.jsonl: no field "text"`},
 		{map[string]string{"b.csv": "a,b\n1,2\n"}, `no field "text" in the first record; there are "a", "b"`},
@@ -115,13 +131,17 @@ func TestProbe(t *testing.T) {
 		{map[string]string{"a.jsonl": "x\n"}, ""},
 		{map[string]string{"a.jsonl": ""}, ""},
 		{map[string]string{"a.txt": "x\n"}, ""},
-		{map[string]string{"a.json": `{"v":1,"data":[{"text":"a"}],"n":[1]}`}, `"data" is a list of objects; if these are the records, write them to lines with jq -c '.data[]'`},
+		{
+			map[string]string{"a.json": `{"v":1,"data":[{"text":"a"}],"n":[1]}`},
+			`"data" is a list of objects; if these are the records, write them to lines with jq -c '.data[]'`,
+		},
 		{map[string]string{"a.json": `{"took":1,"hits":{"total":1,"hits":[ {"text":"a"}]}}`}, `jq -c '.hits.hits[]'`},
 		{map[string]string{"a.csv": "Export of today,x\nmore\n\nid,text,lang\n1,a,b\n"}, "give --skip-lines 2"},
 		{map[string]string{"a.csv": "id,text,text\n1,a,b\n"}, `a.csv: the header names two columns "text": rename one`},
 	} {
 		err := Probe(list(t, test.files), wanted(idAndText), corpus.Limits{Line: 1000})
-		if got := fmt.Sprint(err); err == nil && test.want != "" || err != nil && (test.want == "" || !strings.Contains(got, test.want)) {
+		if got := fmt.Sprint(err); err == nil && test.want != "" ||
+			err != nil && (test.want == "" || !strings.Contains(got, test.want)) {
 			t.Errorf("%v: error %v, want %q", test.files, err, test.want)
 		}
 	}
@@ -141,7 +161,8 @@ func TestSameDocumentsOfCorpora(t *testing.T) {
 	folder := t.TempDir()
 	table := []byte("text,id\n")
 	for i, d := range want {
-		table = fmt.Appendf(table, "\"%s\",\"%s\"\n", strings.ReplaceAll(d.texts, `"`, `""`), strings.ReplaceAll(d.id, `"`, `""`))
+		table = fmt.Appendf(table, "\"%s\",\"%s\"\n", strings.ReplaceAll(d.texts, `"`, `""`),
+			strings.ReplaceAll(d.id, `"`, `""`))
 		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%05d.txt", i)), []byte(d.texts), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +177,8 @@ func TestSameDocumentsOfCorpora(t *testing.T) {
 		t.Fatalf("%d lines, %d records, %d texts", len(want), len(asTable), len(asTexts))
 	}
 	for i, d := range want {
-		if asTable[i].id != d.id || asTable[i].texts != strings.ReplaceAll(d.texts, "\r\n", "\n") || asTexts[i].texts != d.texts {
+		if asTable[i].id != d.id || asTable[i].texts != strings.ReplaceAll(d.texts, "\r\n", "\n") ||
+			asTexts[i].texts != d.texts {
 			t.Errorf("document %s differs", d.id)
 		}
 	}

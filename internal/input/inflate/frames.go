@@ -34,18 +34,19 @@ type zstdFrames struct {
 	refused  error        // the fault of a frame that needs a larger window, or ends within its first four bytes
 }
 
-// dictionaryMagic begins the skippable frame at the beginning of a web archive that holds the dictionary of its records. mostDictionary is
-// how long one may be, in bytes.
+// dictionaryMagic begins the skippable frame at the beginning of a web archive that holds the dictionary of its
+// records. mostDictionary is how long one may be, in bytes.
 const (
 	dictionaryMagic = "\x5d" + skippableMagic
 	mostDictionary  = 16 << 20
 )
 
-// dictionary reads the frame that a file begins with, if that holds a dictionary: as it is, or in a frame of zstd. It returns nil
-// if there is none.
+// dictionary reads the frame that a file begins with, if that holds a dictionary: as it is, or in a frame of zstd. It
+// returns nil if there is none.
 func (f *zstdFrames) dictionary() ([]byte, error) {
 	head, _ := f.input.Peek(skippableHeaderBytes) // the next read meets the same error
-	if f.input.offset() != 0 || len(head) < skippableHeaderBytes || string(head[:len(dictionaryMagic)]) != dictionaryMagic {
+	if f.input.offset() != 0 || len(head) < skippableHeaderBytes ||
+		string(head[:len(dictionaryMagic)]) != dictionaryMagic {
 		return nil, nil
 	}
 	size := int64(binary.LittleEndian.Uint32(head[len(dictionaryMagic):]))
@@ -155,7 +156,9 @@ func (f *zstdFrames) checkWindow() error {
 	window := zstdWindow(header)
 	if window > uint64(f.window) {
 		f.refused = &Fault{Last: true, Message: fmt.Sprintf(
-			"zstd frame needs a window of %d MiB, and at most %d MiB are held: recompress the file with zstd --long=%d, or give a --memory of eight times that window; documents after this point are lost",
+			"zstd frame needs a window of %d MiB, and at most %d MiB are held: "+
+				"recompress the file with zstd --long=%d, or give a --memory of eight times that window; "+
+				"documents after this point are lost",
 			(window+1<<20-1)>>20, f.window>>20, bits.Len64(uint64(f.window))-1)}
 		return io.EOF
 	}

@@ -10,7 +10,8 @@ import (
 
 const inputBytes = 128 << 10
 
-// Fault is damage in the data of a compressed stream, or what a decoder does not read. A failure to read the stream is no Fault.
+// Fault is damage in the data of a compressed stream, or what a decoder does not read. A failure to read the stream is
+// no Fault.
 type Fault struct {
 	Message string
 	// Warning says that what was decoded is whole, and what follows is not of the format.
@@ -63,9 +64,17 @@ func (in *input) damage(format string, err error) error {
 	case in.counted.err != nil:
 		return in.counted.err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &Fault{Last: true, Message: fmt.Sprintf("%s stream is cut short: %v: copy or download the file again; documents after this point are lost", format, io.ErrUnexpectedEOF)}
+		return &Fault{
+			Last: true,
+			Message: fmt.Sprintf(
+				"%s stream is cut short: %v: copy or download the file again; documents after this point are lost",
+				format, io.ErrUnexpectedEOF),
+		}
 	}
-	return &Fault{Last: true, Message: fmt.Sprintf("%s stream is damaged: %v; documents after this point are lost", format, err)}
+	return &Fault{
+		Last:    true,
+		Message: fmt.Sprintf("%s stream is damaged: %v; documents after this point are lost", format, err),
+	}
 }
 
 func (in *input) skipZeros() {
@@ -90,7 +99,8 @@ func (in *input) isOver() bool {
 
 // mismatch is the fault of a part that was decoded to its end but does not match its stored checksum.
 func mismatch(format string, part string) *Fault {
-	return &Fault{Message: fmt.Sprintf("%s checksum does not match: documents of the %s that ends here may be damaged", format, part)}
+	return &Fault{Message: fmt.Sprintf("%s checksum does not match: documents of the %s that ends here may be damaged",
+		format, part)}
 }
 
 // junk is the fault of bytes behind a part that do not belong to the format. If that part had a fault of its
@@ -98,9 +108,18 @@ func mismatch(format string, part string) *Fault {
 func (in *input) junk(format string, part string, wasWhole bool) *Fault {
 	left := in.size - in.offset()
 	if wasWhole {
-		return &Fault{Warning: true, Last: true, Message: fmt.Sprintf("%d bytes after the last whole %s %s are not %s data and were not used", left, format, part, format)}
+		return &Fault{
+			Warning: true,
+			Last:    true,
+			Message: fmt.Sprintf("%d bytes after the last whole %s %s are not %s data and were not used", left, format,
+				part, format),
+		}
 	}
-	return &Fault{Last: true, Message: fmt.Sprintf("%d bytes after a damaged %s %s are not %s data; documents in them are lost", left, format, part, format)}
+	return &Fault{
+		Last: true,
+		Message: fmt.Sprintf("%d bytes after a damaged %s %s are not %s data; documents in them are lost", left,
+			format, part, format),
+	}
 }
 
 // right is the right to hold a large window, see [Options].

@@ -17,7 +17,8 @@ func NewXZ() *Reader { return &Reader{&byLibrary{name: "xz", open: openXZ}} }
 
 func NewLZ4() *Reader { return &Reader{&byLibrary{name: "lz4", open: openLZ4}} }
 
-// byLibrary decodes a file with a library that goes through all its streams by itself, and takes all of the file for one member.
+// byLibrary decodes a file with a library that goes through all its streams by itself, and takes all of the file for
+// one member.
 type byLibrary struct {
 	name    string
 	open    func(l *byLibrary, window int64) (io.Reader, error)
@@ -90,8 +91,8 @@ func openLZ4(l *byLibrary, _ int64) (io.Reader, error) {
 	return lz4.NewReader(l.input.Reader), nil
 }
 
-// xzHeader is how many bytes of a file of xz show the dictionary of its first block: the header of the stream, the longest one of a
-// block.
+// xzHeader is how many bytes of a file of xz show the dictionary of its first block: the header of the stream, the
+// longest one of a block.
 const xzHeader = 12 + 1024
 
 // openXZ opens a file of xz. No block may need a larger dictionary than its first one, or than a small one.
@@ -100,7 +101,8 @@ func openXZ(l *byLibrary, window int64) (io.Reader, error) {
 	dictionary := max(xzDictionary(head), SmallWindow)
 	if dictionary > window {
 		return nil, &Fault{Last: true, Message: fmt.Sprintf(
-			"xz block needs a dictionary of %d MiB, and at most %d MiB are held: recompress the file with xz -6, or give a --memory of eight times that; documents after this point are lost",
+			"xz block needs a dictionary of %d MiB, and at most %d MiB are held: recompress the file with xz -6, "+
+				"or give a --memory of eight times that; documents after this point are lost",
 			(dictionary+1<<20-1)>>20, window>>20)}
 	}
 	if dictionary > SmallWindow {
@@ -112,8 +114,9 @@ func openXZ(l *byLibrary, window int64) (io.Reader, error) {
 	return xz.NewReader(l.input.Reader, uint32(dictionary))
 }
 
-// xzDictionary returns how large a dictionary the first block of a file of xz needs, by its header; 0 if that does not say it. The
-// header of a stream has 12 bytes. The one of a block has its length, flags, two numbers that may be missing, and the filters, the last of which is LZMA2.
+// xzDictionary returns how large a dictionary the first block of a file of xz needs, by its header; 0 if that does not
+// say it. The header of a stream has 12 bytes. The one of a block has its length, flags, two numbers that may be
+// missing, and the filters, the last of which is LZMA2.
 func xzDictionary(head []byte) int64 {
 	const stream, lzma2, largest = 12, 0x21, 40
 	if len(head) < stream+2 {

@@ -20,7 +20,9 @@ var others = map[string]struct {
 	pack func(w io.Writer) (io.WriteCloser, error)
 }{
 	"bzip2": {NewBzip2, func(w io.Writer) (io.WriteCloser, error) { return bzip2.NewWriter(w, nil) }},
-	"xz":    {NewXZ, func(w io.Writer) (io.WriteCloser, error) { return xz.WriterConfig{DictCap: 1 << 20}.NewWriter(w) }},
+	"xz": {NewXZ, func(w io.Writer) (io.WriteCloser, error) {
+		return xz.WriterConfig{DictCap: 1 << 20}.NewWriter(w)
+	}},
 	"lz4": {NewLZ4, func(w io.Writer) (io.WriteCloser, error) {
 		packer := lz4.NewWriter(w)
 		return packer, packer.Apply(lz4.ChecksumOption(true), lz4.BlockChecksumOption(true))
@@ -44,8 +46,8 @@ func packed(t testing.TB, name string, content []byte) []byte {
 	return b.Bytes()
 }
 
-// TestOthers: all streams of a file are read. If it is cut or ends with something else, what comes before is read, and then there is one
-// fault. A failure of the disk is none.
+// TestOthers: all streams of a file are read. If it is cut or ends with something else, what comes before is read, and
+// then there is one fault. A failure of the disk is none.
 func TestOthers(t *testing.T) {
 	content := text(rand.New(rand.NewPCG(1, 1)), 300_000)
 	for name, other := range others {
@@ -53,9 +55,13 @@ func TestOthers(t *testing.T) {
 		defer r.Close()
 		whole := packed(t, name, content)
 		for what, stored := range map[string][]byte{
-			"one": whole, "two": append(bytes.Clone(whole), whole...), "empty": packed(t, name, nil),
-			"half": whole[:len(whole)/2], "one and a half": append(bytes.Clone(whole), whole[:len(whole)/2]...), "four bytes": whole[:4],
-			"junk": append(bytes.Clone(whole), "some words"...),
+			"one":            whole,
+			"two":            append(bytes.Clone(whole), whole...),
+			"empty":          packed(t, name, nil),
+			"half":           whole[:len(whole)/2],
+			"one and a half": append(bytes.Clone(whole), whole[:len(whole)/2]...),
+			"four bytes":     whole[:4],
+			"junk":           append(bytes.Clone(whole), "some words"...),
 		} {
 			want := content
 			switch what {
@@ -66,15 +72,18 @@ func TestOthers(t *testing.T) {
 			}
 			got := read(t, r, bytes.NewReader(stored), Options{Size: int64(len(stored))}, make([]byte, 1000))
 			isWhole := what == "one" || what == "two" || what == "empty"
-			if isWhole && (!bytes.Equal(got.decoded, want) || len(got.faults) > 0) || !isWhole && (!bytes.HasPrefix(want, got.decoded) || len(got.faults) != 1) {
+			if isWhole && (!bytes.Equal(got.decoded, want) || len(got.faults) > 0) ||
+				!isWhole && (!bytes.HasPrefix(want, got.decoded) || len(got.faults) != 1) {
 				t.Errorf("%s, %s: %d bytes of %d and %q", name, what, len(got.decoded), len(want), got.faults)
 			}
-			if what == "one and a half" && len(got.decoded) < len(content) || what == "junk" && len(got.decoded) < len(content) {
+			if what == "one and a half" && len(got.decoded) < len(content) ||
+				what == "junk" && len(got.decoded) < len(content) {
 				t.Errorf("%s, %s: only %d bytes", name, what, len(got.decoded))
 			}
 		}
 		broken := errors.New("the disk is broken")
-		if err := r.Reset(io.MultiReader(bytes.NewReader(whole[:len(whole)/2]), iotest.ErrReader(broken)), Options{}); err != nil {
+		if err := r.Reset(io.MultiReader(bytes.NewReader(whole[:len(whole)/2]), iotest.ErrReader(broken)),
+			Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := io.Copy(io.Discard, r); !errors.Is(err, broken) {
@@ -83,7 +92,8 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestDictionary: a file of xz waits for the right to hold a large dictionary, and gives it back. One that is too large is a fault before it is held.
+// TestDictionary: a file of xz waits for the right to hold a large dictionary, and gives it back. One that is too large
+// is a fault before it is held.
 func TestDictionary(t *testing.T) {
 	content := []byte("some words")
 	var b bytes.Buffer
@@ -100,12 +110,14 @@ func TestDictionary(t *testing.T) {
 	held := 0
 	r := NewXZ()
 	about := Options{HoldWindow: func() (func(), error) { held++; return func() { held += 10 }, nil }}
-	if got := read(t, r, bytes.NewReader(b.Bytes()), about, make([]byte, 100)); string(got.decoded) != string(content) || len(got.faults) > 0 || held != 11 {
+	if got := read(t, r, bytes.NewReader(b.Bytes()), about,
+		make([]byte, 100)); string(got.decoded) != string(content) || len(got.faults) > 0 || held != 11 {
 		t.Errorf("%q, faults %q, held %d", got.decoded, got.faults, held)
 	}
 	about.Window = 32 << 20
 	got := read(t, r, bytes.NewReader(b.Bytes()), about, make([]byte, 100))
-	if len(got.faults) != 1 || !strings.Contains(got.faults[0], "a dictionary of 64 MiB, and at most 32 MiB") || held != 11 {
+	if len(got.faults) != 1 || !strings.Contains(got.faults[0], "a dictionary of 64 MiB, and at most 32 MiB") ||
+		held != 11 {
 		t.Errorf("faults %q, held %d", got.faults, held)
 	}
 	r.Close()

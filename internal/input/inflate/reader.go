@@ -8,8 +8,8 @@ type Options struct {
 	// Window is the largest zstd window in bytes. A frame that needs a larger one is a fault. 0 stands for
 	// [DefaultWindow].
 	Window int64
-	// HoldWindow, if it is not nil, is called before a window of more than [SmallWindow] is held. It may wait. Release is
-	// called when the window is free again, at the end of the file or when the reader leaves it.
+	// HoldWindow, if it is not nil, is called before a window of more than [SmallWindow] is held. It may wait. Release
+	// is called when the window is free again, at the end of the file or when the reader leaves it.
 	HoldWindow func() (release func(), err error)
 }
 
@@ -49,8 +49,8 @@ func (r *Reader) HoldWindow() error { return r.decoder.hold() }
 // Member returns where in the stored file the member or frame begins that the bytes of the last Read come from.
 func (r *Reader) Member() int64 { return r.decoder.stored().member }
 
-// Read decodes bytes of one member or frame. The error is io.EOF at the end of the file, and a *[Fault] where the file is
-// damaged. Reading may go on after a fault that is not the last. Any other error is one of the file.
+// Read decodes bytes of one member or frame. The error is io.EOF at the end of the file, and a *[Fault] where the file
+// is damaged. Reading may go on after a fault that is not the last. Any other error is one of the file.
 func (r *Reader) Read(p []byte) (int, error) {
 	for len(p) > 0 {
 		if n, err := r.decoder.Read(p); n > 0 || err != nil {

@@ -199,7 +199,8 @@ func TestMembers(t *testing.T) {
 				}
 				want.decoded = append(want.decoded, content...)
 			}
-			got := read(t, newReader(t, test.zstd), bytes.NewReader(file), Options{Size: int64(len(file))}, make([]byte, 3000))
+			got := read(t, newReader(t, test.zstd), bytes.NewReader(file), Options{Size: int64(len(file))},
+				make([]byte, 3000))
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%d bytes of %d members and faults %q, want %d of %d",
 					len(got.decoded), len(got.members), got.faults, len(want.decoded), len(want.members))
@@ -208,7 +209,8 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestFailure: an error of the file comes where the file fails, after all bytes before it, unless a fault has ended the file.
+// TestFailure: an error of the file comes where the file fails, after all bytes before it, unless a fault has ended the
+// file.
 func TestFailure(t *testing.T) {
 	broken := errors.New("the disk is broken")
 	random := rand.New(rand.NewPCG(3, 4))
@@ -223,14 +225,15 @@ func TestFailure(t *testing.T) {
 			failure := fmt.Sprintf("%d: %#v", len(got.decoded), broken)
 			if !bytes.HasPrefix(want.decoded, got.decoded) || len(got.faults) == 0 ||
 				got.faults[len(got.faults)-1] != failure && !slices.Equal(got.faults, want.faults) {
-				t.Fatalf("%d bytes and %q, want %d and %q", len(got.decoded), got.faults, len(want.decoded), want.faults)
+				t.Fatalf("%d bytes and %q, want %d and %q", len(got.decoded), got.faults, len(want.decoded),
+					want.faults)
 			}
 		}
 	}
 }
 
-// TestDecoderForgets: what a damaged member gives does not depend on the members before it. The damaged ones have a block
-// without codes, where the decoder would use the codes of the block before.
+// TestDecoderForgets: what a damaged member gives does not depend on the members before it. The damaged ones have a
+// block without codes, where the decoder would use the codes of the block before.
 func TestDecoderForgets(t *testing.T) {
 	for seed := range uint64(100) {
 		random := rand.New(rand.NewPCG(seed, 12))
@@ -244,7 +247,8 @@ func TestDecoderForgets(t *testing.T) {
 		alone := read(t, r, bytes.NewReader(damaged), Options{}, make([]byte, 100))
 		behind := read(t, r, bytes.NewReader(append(before, damaged...)), Options{}, make([]byte, 100))
 		if !bytes.Equal(behind.decoded[1000:], alone.decoded) || behind.faults[0][4:] != alone.faults[0][1:] {
-			t.Fatalf("%d bytes and %q behind another member, %d and %q alone", len(behind.decoded)-1000, behind.faults, len(alone.decoded), alone.faults)
+			t.Fatalf("%d bytes and %q behind another member, %d and %q alone", len(behind.decoded)-1000, behind.faults,
+				len(alone.decoded), alone.faults)
 		}
 	}
 }

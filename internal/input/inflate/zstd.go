@@ -22,7 +22,8 @@ const (
 	// DefaultWindow is the largest zstd window that is held unless more is allowed: the one of zstd
 	// --long=27. Beyond that the zstd command, too, wants to be told.
 	DefaultWindow = 128 << 20
-	// SmallWindow is the largest zstd window that needs no right, in bytes: the one that RFC 8878 wants every decoder to have.
+	// SmallWindow is the largest zstd window that needs no right, in bytes: the one that RFC 8878 wants every decoder
+	// to have.
 	SmallWindow = 8 << 20
 )
 
@@ -40,7 +41,12 @@ func (z *zstdStream) reset(file io.Reader, about Options) (err error) {
 	z.letGo()
 	z.ended, z.window.take = nil, about.HoldWindow
 	z.frames.input.reset(file, about.Size)
-	z.frames = zstdFrames{input: z.frames.input, window: cmp.Or(about.Window, DefaultWindow), hold: z.hold, wasWhole: true}
+	z.frames = zstdFrames{
+		input:    z.frames.input,
+		window:   cmp.Or(about.Window, DefaultWindow),
+		hold:     z.hold,
+		wasWhole: true,
+	}
 	if z.decoder == nil {
 		// A decoder with a concurrency of 1 is the fastest per core, and starts no goroutines.
 		z.decoder, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(MaxWindow))
@@ -49,8 +55,8 @@ func (z *zstdStream) reset(file io.Reader, about Options) (err error) {
 	return err
 }
 
-// learn gives the decoder the dictionary that the file begins with, and takes the one of another file from it. A dictionary that is none
-// is passed over as other skippable frames are.
+// learn gives the decoder the dictionary that the file begins with, and takes the one of another file from it. A
+// dictionary that is none is passed over as other skippable frames are.
 func (z *zstdStream) learn() error {
 	dictionary, err := z.frames.dictionary()
 	if err != nil {
@@ -125,7 +131,11 @@ func (z *zstdStream) read(p []byte) (int, error) {
 		return 0, mismatch(zstdName, "frame")
 	}
 	if errors.Is(err, zstd.ErrUnknownDictionary) {
-		return 0, &Fault{Last: true, Message: "zstd frame needs a dictionary that the file does not begin with: decompress the file with zstd -D DICTIONARY; documents after this point are lost"}
+		return 0, &Fault{
+			Last: true,
+			Message: "zstd frame needs a dictionary that the file does not begin with: " +
+				"decompress the file with zstd -D DICTIONARY; documents after this point are lost",
+		}
 	}
 	return 0, z.frames.input.damage(zstdName, err)
 }

@@ -22,9 +22,16 @@ func archiveFrame(content []byte) []byte {
 func TestArchiveDictionary(t *testing.T) {
 	var samples [][]byte
 	for i := range 40 {
-		samples = append(samples, fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/%d\r\n\r\n<p>words that all pages of the site have, and %d", i, i*i))
+		samples = append(samples,
+			fmt.Appendf(nil,
+				"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/%d\r\n\r\n<p>words that all pages of the site have, and %d", i, i*i))
 	}
-	dictionary, err := zstd.BuildDict(zstd.BuildDictOptions{ID: 4711, Contents: samples, History: bytes.Join(samples, nil), Offsets: [3]int{1, 4, 8}})
+	dictionary, err := zstd.BuildDict(zstd.BuildDictOptions{
+		ID:       4711,
+		Contents: samples,
+		History:  bytes.Join(samples, nil),
+		Offsets:  [3]int{1, 4, 8},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +62,10 @@ func TestArchiveDictionary(t *testing.T) {
 		{"behind a frame", append(zstded([]byte("a")), archiveFrame(dictionary)...), records, "a", unknown},
 		{"cut short", archiveFrame(dictionary)[:100], nil, "", "zstd stream is cut short"},
 		{"damaged", archiveFrame(zstded(dictionary)[:100]), records, "", "zstd stream is damaged: its dictionary"},
-		{"too long", binary.LittleEndian.AppendUint32([]byte(dictionaryMagic), 1<<31), nil, "", "zstd stream is cut short"},
+		{
+			"too long", binary.LittleEndian.AppendUint32([]byte(dictionaryMagic), 1<<31), nil, "",
+			"zstd stream is cut short",
+		},
 	} {
 		file := append(bytes.Clone(test.first), test.after...)
 		if err := r.Reset(bytes.NewReader(file), Options{Size: int64(len(file))}); err != nil {

@@ -21,8 +21,8 @@ type baseTexts struct {
 	hashes    []uint64
 }
 
-// readBaseTexts returns the distinct shingles in the documents of some files, packed as in [documents.Inputs]. Each record
-// must be a document: of a base text that cannot be read nothing would be left out, and nobody would know.
+// readBaseTexts returns the distinct shingles in the documents of some files, packed as in [documents.Inputs]. Each
+// record must be a document: of a base text that cannot be read nothing would be left out, and nobody would know.
 func readBaseTexts(ctx context.Context, c *job.Config, files []corpus.File) ([]byte, error) {
 	stopWords, err := c.ReadStopWords()
 	if err != nil {
@@ -41,7 +41,8 @@ func readBaseTexts(ctx context.Context, c *job.Config, files []corpus.File) ([]b
 			return nil, err
 		}
 		if b.distinct(); len(b.hashes) > sketch.MostShingles {
-			return nil, fmt.Errorf("the base texts have more than %d shingles: give a corpus by {reference} instead", sketch.MostShingles)
+			return nil, fmt.Errorf("the base texts have more than %d shingles: give a corpus by {reference} instead",
+				sketch.MostShingles)
 		}
 	}
 	if len(b.hashes) == 0 {
@@ -91,7 +92,8 @@ func (b *baseTexts) distinct() {
 	b.hashes = slices.Compact(b.hashes)
 }
 
-// listBaseTexts finds the files of the base texts. The format and the encoding of each file are its own, whatever the input's are.
+// listBaseTexts finds the files of the base texts. The format and the encoding of each file are its own, whatever the
+// input's are.
 func listBaseTexts(ctx context.Context, c *job.Config) (corpus.Listing, error) {
 	choices := *c
 	choices.Format, choices.Encoding, choices.Include, choices.Exclude = corpus.AutoFormat, "", nil, nil

@@ -36,9 +36,9 @@ const (
 	manySplits = 1024
 )
 
-// SplitBytes returns how many bytes of text a task reads, for a corpus of size bytes. Every shard reads a piece of every
-// split. So the number of splits grows slowly: some 32 from 256 MiB to 1 GiB of text, 512 for 16 GiB, 1,024 from 64 GiB
-// up to 1 TiB.
+// SplitBytes returns how many bytes of text a task reads, for a corpus of size bytes. Every shard reads a piece of
+// every split. So the number of splits grows slowly: some 32 from 256 MiB to 1 GiB of text, 512 for 16 GiB, 1,024 from
+// 64 GiB up to 1 TiB.
 func SplitBytes(size int64) int64 {
 	byRoot := int64(leastSplit * math.Sqrt(float64(size)/(1<<30)))
 	return max(leastSplit, min(size/fewSplits, largeSplit), byRoot, min(size/manySplits, mostSplit))
@@ -52,8 +52,8 @@ type listed struct {
 type Earlier struct {
 	// Corpus are files of the input, even if the configuration does not name them.
 	Corpus []corpus.File
-	// Known are files that need not be opened while they are as they were, see [corpus.Options]. They have the fields that the job
-	// reads.
+	// Known are files that need not be opened while they are as they were, see [corpus.Options]. They have the fields
+	// that the job reads.
 	Known       map[string]corpus.File
 	Annotatable bool
 	// Order names the inputs of the files of Corpus, see [documents.Inputs].
@@ -87,11 +87,18 @@ func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File
 
 func Options(c *job.Config) corpus.Options {
 	return corpus.Options{
-		Format: c.Format, Charset: c.Encoding, MaxExpanded: int64(c.MaxExpanded), Stdin: c.Stdin, Include: c.Include, Exclude: c.Exclude, PrefersTexts: c.Code != (sketch.Code{}),
+		Format:       c.Format,
+		Charset:      c.Encoding,
+		MaxExpanded:  int64(c.MaxExpanded),
+		Stdin:        c.Stdin,
+		Include:      c.Include,
+		Exclude:      c.Exclude,
+		PrefersTexts: c.Code != (sketch.Code{}),
 	}
 }
 
-// cut finds out where files can be cut. An input none of whose files can be read is an error, unless it is one file among several inputs.
+// cut finds out where files can be cut. An input none of whose files can be read is an error, unless it is one file
+// among several inputs.
 func cut(ctx context.Context, c *job.Config, inputs []string, found *corpus.Listing) error {
 	reading := c.Sketching(0).Reading
 	if err := formats.Cut(ctx, found.Files, reading.Wanted()); err != nil {
@@ -104,7 +111,8 @@ func cut(ctx context.Context, c *job.Config, inputs []string, found *corpus.List
 		return slices.DeleteFunc(slices.Clone(files), func(f corpus.File) bool { return f.Input != input })
 	}
 	for input := range inputs {
-		if unread := of(found.Unread, input); len(unread) > 0 && len(of(found.Files, input)) == 0 && (len(found.Files) == 0 || !found.Named[input]) {
+		if unread := of(found.Unread, input); len(unread) > 0 && len(of(found.Files, input)) == 0 &&
+			(len(found.Files) == 0 || !found.Named[input]) {
 			return fmt.Errorf("list inputs: %w", corpus.Unreadable(unread))
 		}
 	}
@@ -117,7 +125,9 @@ func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (c
 	return find(ctx, inputs, name, c, nil)
 }
 
-func find(ctx context.Context, inputs []string, name string, c *job.Config, known map[string]corpus.File) (corpus.Listing, error) {
+func find(ctx context.Context, inputs []string, name string, c *job.Config,
+	known map[string]corpus.File,
+) (corpus.Listing, error) {
 	options := Options(c)
 	options.Known = known
 	if c.Progress != nil {
@@ -157,8 +167,14 @@ func (l listed) inputs(ctx context.Context, c *job.Config, earlier Earlier) (doc
 		}
 	}
 	inputs := documents.Inputs{
-		Ignored: ignored, Order: order, Unread: slices.Concat(l.reference.Unread, l.input.Unread), Passed: corpus.PassedFiles{}.Add(l.input.Passed).Add(l.reference.Passed),
-		Sides: l.input.Sides, Files: files, Splits: corpus.Splits(files, SplitBytes(size)), Sources: corpus.AssignSources(files),
+		Ignored: ignored,
+		Order:   order,
+		Unread:  slices.Concat(l.reference.Unread, l.input.Unread),
+		Passed:  corpus.PassedFiles{}.Add(l.input.Passed).Add(l.reference.Passed),
+		Sides:   l.input.Sides,
+		Files:   files,
+		Splits:  corpus.Splits(files, SplitBytes(size)),
+		Sources: corpus.AssignSources(files),
 	}
 	if len(inputs.Splits) == 0 && len(inputs.Unread) > 0 {
 		return documents.Inputs{}, 0, fmt.Errorf("list inputs: %w", corpus.Unreadable(inputs.Unread))
@@ -166,8 +182,8 @@ func (l listed) inputs(ctx context.Context, c *job.Config, earlier Earlier) (doc
 	return inputs, size, nil
 }
 
-// number gives the files the numbers of their inputs among all inputs, those that earlier jobs have named first. It returns the names of
-// all inputs.
+// number gives the files the numbers of their inputs among all inputs, those that earlier jobs have named first. It
+// returns the names of all inputs.
 func (l listed) number(c *job.Config, earlier []string) (order []string, err error) {
 	order = slices.Clone(earlier)
 	working, err := storage.Absolute(".")
@@ -191,7 +207,9 @@ func (l listed) number(c *job.Config, earlier []string) (order []string, err err
 				files[i].Input = numbers[files[i].Input]
 				if len(earlier) > 0 { // an earlier input may have reached the file, too
 					path := storage.AbsoluteIn(working, files[i].Path)
-					if first := slices.IndexFunc(order, func(input string) bool { return corpus.Reaches(input, path) }); first >= 0 {
+					if first := slices.IndexFunc(order, func(input string) bool {
+						return corpus.Reaches(input, path)
+					}); first >= 0 {
 						files[i].Input = min(files[i].Input, first)
 					}
 				}
@@ -209,7 +227,8 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 	}
 	limits, isRecalled := reading.LineLimits(), func(f corpus.File) bool { return f.Recalled }
 	if !slices.ContainsFunc(l.input.Files, isRecalled) && !slices.ContainsFunc(l.reference.Files, isRecalled) {
-		named := slices.DeleteFunc(slices.Clone(files), func(f corpus.File) bool { return f.At(0).Unlisted }) // the others have been read
+		// the others have been read
+		named := slices.DeleteFunc(slices.Clone(files), func(f corpus.File) bool { return f.At(0).Unlisted })
 		if err := formats.Probe(named, reading.Wanted(), limits); err != nil {
 			if len(c.Weight) > 0 {
 				return setting.Errorf("{weight}: %w", err)
@@ -240,8 +259,8 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 	return nil
 }
 
-// checkCopies returns an error if only copies of records are wanted, and in another format than their files have: nothing would be of the
-// format that was asked for.
+// checkCopies returns an error if only copies of records are wanted, and in another format than their files have:
+// nothing would be of the format that was asked for.
 func checkCopies(c *job.Config, files []corpus.File) error {
 	isOther := func(name string) bool { return !slices.Contains(output.Copies, name) }
 	if c.OutputFormat == output.JSONL || slices.ContainsFunc(c.Outputs(), isOther) {
@@ -249,8 +268,10 @@ func checkCopies(c *job.Config, files []corpus.File) error {
 	}
 	for i := range files {
 		if ending := files[i].Ending(); !files[i].Reference && ending != string(c.OutputFormat) {
-			return setting.Errorf("{output_format} %s: %s has the records of the input as they are, so those of %s stay %s: leave {output_format} out, "+
-				"or convert the input first", c.OutputFormat, c.Outputs()[0], files[i].Path, ending)
+			return setting.Errorf(
+				"{output_format} %s: %s has the records of the input as they are, so those of %s stay %s: "+
+					"leave {output_format} out, "+
+					"or convert the input first", c.OutputFormat, c.Outputs()[0], files[i].Path, ending)
 		}
 	}
 	return nil
@@ -286,7 +307,8 @@ func (l listed) files(known []corpus.File) (files []corpus.File, err error) {
 	return files, nil
 }
 
-// staying returns the known files that the listings do not call unreadable. A file that is in the reference now is an error.
+// staying returns the known files that the listings do not call unreadable. A file that is in the reference now is an
+// error.
 func (l listed) staying(known []corpus.File, working string) (staying []corpus.File, err error) {
 	unread, references := map[string]bool{}, map[string]bool{}
 	for _, file := range slices.Concat(l.input.Unread, l.reference.Unread) {
@@ -297,7 +319,9 @@ func (l listed) staying(known []corpus.File, working string) (staying []corpus.F
 	}
 	for _, file := range known {
 		if references[file.Path] {
-			return nil, setting.Errorf("list inputs: %s of {reference} is in the corpus of the {state}, where {add} keeps it: every document would be a copy of itself", file.Path)
+			return nil, setting.Errorf(
+				"list inputs: %s of {reference} is in the corpus of the {state}, where {add} keeps it: "+
+					"every document would be a copy of itself", file.Path)
 		}
 		if !unread[file.Path] {
 			staying = append(staying, file)
@@ -339,14 +363,18 @@ func Apart(ctx context.Context, config job.Config, earlier Earlier) (documents.I
 	return inputs, size, err
 }
 
-// checkApart refuses an output, temporary or state folder that this job, or the next one, would read, and input that the job
-// would delete. The error is of a kind.
+// checkApart refuses an output, temporary or state folder that this job, or the next one, would read, and input that
+// the job would delete. The error is of a kind.
 func checkApart(c *job.Config, found listed) error {
 	for _, read := range []struct {
 		setting string
 		listing corpus.Listing
 	}{{"input", found.input}, {"reference", found.reference}, {"ignore", found.ignored}} {
-		for _, written := range []struct{ setting, folder string }{{"output", c.Output}, {"temp", c.TempFolder()}, {"state", c.State}} {
+		for _, written := range []struct{ setting, folder string }{
+			{"output", c.Output},
+			{"temp", c.TempFolder()},
+			{"state", c.State},
+		} {
 			if written.folder == "" {
 				continue
 			}
@@ -355,8 +383,11 @@ func checkApart(c *job.Config, found listed) error {
 				return failure.New(failure.Storage, err)
 			}
 			if lies {
-				return failure.New(failure.Usage, setting.Errorf("{"+written.setting+"} %s: is in the folder %s, which {"+read.setting+"} searches: another run would read results as documents: name a folder outside of it, or the files to read, as in {"+read.setting+"} '%s'",
-					written.folder, folder, storage.Join(folder, "*.jsonl")))
+				return failure.New(failure.Usage,
+					setting.Errorf("{"+written.setting+"} %s: is in the folder %s, which {"+read.setting+
+						"} searches: another run would read results as documents: name a folder outside of it, "+
+						"or the files to read, as in {"+read.setting+"} '%s'",
+						written.folder, folder, storage.Join(folder, "*.jsonl")))
 			}
 		}
 		if err := checkKept(c, read.setting, read.listing.Files); err != nil {
@@ -388,8 +419,8 @@ func checkKept(c *job.Config, name string, files []corpus.File) error {
 	return nil
 }
 
-// resultsIn returns the names of files in a folder on the disk that may be results. What cannot be read has none: a fault of the folder is
-// found when it is opened.
+// resultsIn returns the names of files in a folder on the disk that may be results. What cannot be read has none: a
+// fault of the folder is found when it is opened.
 func resultsIn(folder string) (names []string) {
 	_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		name, _ := filepath.Rel(folder, path) // which is below it
@@ -407,7 +438,10 @@ func resultsIn(folder string) (names []string) {
 }
 
 func replaced(name, path string) error {
-	return failure.New(failure.Usage, setting.Errorf("{"+name+"}: %s is input, and as a result in the output folder it would be replaced: name another folder with {output}", path))
+	return failure.New(failure.Usage,
+		setting.Errorf("{"+name+
+			"}: %s is input, and as a result in the output folder it would be replaced: "+
+			"name another folder with {output}", path))
 }
 
 // checkKeptStored does what checkKept does where files have one name each.
@@ -425,5 +459,7 @@ func isResult(name string) bool {
 	if slices.Contains([]string{workspace.ManifestName, workspace.SummaryName, workspace.SuccessName}, name) {
 		return true
 	}
-	return output.IsTreeName(name) || slices.ContainsFunc(output.All(), func(output string) bool { return strings.HasPrefix(name, output+"-") })
+	return output.IsTreeName(name) || slices.ContainsFunc(output.All(), func(output string) bool {
+		return strings.HasPrefix(name, output+"-")
+	})
 }

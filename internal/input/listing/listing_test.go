@@ -24,7 +24,8 @@ func configOf(t *testing.T) job.Config {
 
 func put(t *testing.T, path string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte("{\"text\":\"one\"}\n"), 0o666)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777),
+		os.WriteFile(path, []byte("{\"text\":\"one\"}\n"), 0o666)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -51,7 +52,15 @@ func TestInputs(t *testing.T) {
 // TestSplitBytes: the number of splits grows with the corpus, but more slowly.
 func TestSplitBytes(t *testing.T) {
 	for size, want := range map[int64]int64{
-		0: 8 << 20, 256 << 20: 8 << 20, 512 << 20: 16 << 20, 1 << 30: 32 << 20, 16 << 30: 32 << 20, 64 << 30: 64 << 20, 256 << 30: 256 << 20, 1 << 40: 1 << 30, 100 << 40: 2560 << 20,
+		0:         8 << 20,
+		256 << 20: 8 << 20,
+		512 << 20: 16 << 20,
+		1 << 30:   32 << 20,
+		16 << 30:  32 << 20,
+		64 << 30:  64 << 20,
+		256 << 30: 256 << 20,
+		1 << 40:   1 << 30,
+		100 << 40: 2560 << 20,
 	} {
 		if got := SplitBytes(size); got != want {
 			t.Errorf("%d bytes: splits of %d bytes, want %d", size, got, want)
@@ -91,7 +100,8 @@ func TestApart(t *testing.T) {
 		t.Errorf("a tree: %v", err)
 	}
 	put(t, filepath.Join(trees.Input[0], strings.Repeat("\xff", 90)+".jsonl"))
-	if _, _, err := Apart(t.Context(), trees, Earlier{}); !errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "would have a name of 276 bytes") {
+	if _, _, err := Apart(t.Context(), trees, Earlier{}); !errors.Is(err, failure.Input) ||
+		!strings.Contains(err.Error(), "would have a name of 276 bytes") {
 		t.Errorf("a tree that cannot be written: %v", err)
 	}
 	config.Input = []string{filepath.Join(config.Input[0], "nothing*")}

@@ -27,8 +27,8 @@ var further = []struct{ magic, name string }{
 	{"\x7fELF", "application/x-elf"},
 }
 
-// OfNonText returns the media type of a content that is no text: by its first bytes, or by its share of control characters.
-// It returns "" for text, which may be in any charset.
+// OfNonText returns the media type of a content that is no text: by its first bytes, or by its share of control
+// characters. It returns "" for text, which may be in any charset.
 func OfNonText(content []byte) string {
 	head := content[:min(len(content), sample)]
 	if bytes.HasPrefix(head, []byte("%PDF-")) {
@@ -53,8 +53,8 @@ func OfNonText(content []byte) string {
 	return ""
 }
 
-// controlsOf counts the bytes that no text has: control characters but for white space, backspace and escape, which charsets of Japanese
-// have. The zero bytes of UTF-16 and UTF-32 do not count.
+// controlsOf counts the bytes that no text has: control characters but for white space, backspace and escape, which
+// charsets of Japanese have. The zero bytes of UTF-16 and UTF-32 do not count.
 func controlsOf(text []byte) (controls int) {
 	zeros, odd := 0, 0
 	for i, c := range text {
@@ -70,7 +70,8 @@ func controlsOf(text []byte) (controls int) {
 	if isUTF16 := 4*zeros >= len(text) && 16*min(even, odd) <= zeros; isUTF16 {
 		return controls
 	}
-	isUTF32 := len(text) >= 8 && 2*zeros >= len(text) && (bytes.Count(text[:4], []byte{0}) == 3 || bytes.HasPrefix(text, []byte("\xff\xfe\x00\x00")))
+	isUTF32 := len(text) >= 8 && 2*zeros >= len(text) &&
+		(bytes.Count(text[:4], []byte{0}) == 3 || bytes.HasPrefix(text, []byte("\xff\xfe\x00\x00")))
 	if isUTF32 {
 		return controls
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// valuesAtOnce is how many values are taken out of a page at once, and bytesAtOnce how many bytes, where they are added up in room of
-	// their own.
+	// valuesAtOnce is how many values are taken out of a page at once, and bytesAtOnce how many bytes, where they are
+	// added up in room of their own.
 	valuesAtOnce = 256
 	bytesAtOnce  = 16 << 20
 )
@@ -72,8 +72,11 @@ func newReader(column *schema.Column, from file.PageReader) file.ColumnChunkRead
 func openColumn(f *File, group, number int) column {
 	leaf := &f.leaves[number]
 	state := columnState{
-		path: leaf.Path, isRepeated: leaf.Repeated, mostList: f.mostList(),
-		mostDefinition: leaf.column.MaxDefinitionLevel(), mostRepetition: leaf.column.MaxRepetitionLevel(),
+		path:           leaf.Path,
+		isRepeated:     leaf.Repeated,
+		mostList:       f.mostList(),
+		mostDefinition: leaf.column.MaxDefinitionLevel(),
+		mostRepetition: leaf.column.MaxRepetitionLevel(),
 	}
 	if state.pages, state.fault = openPages(f, group, number); state.fault == nil {
 		state.reader = newReader(leaf.column, state.pages)

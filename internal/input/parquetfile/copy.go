@@ -23,23 +23,27 @@ import (
 const (
 	// copyDictionary is how large the dictionary of a column may grow in bytes before values are written as they are.
 	copyDictionary = 1 << 20
-	// copyValues is after how many values the library looks at the sizes of a page and of a dictionary. Values may be long.
+	// copyValues is after how many values the library looks at the sizes of a page and of a dictionary. Values may be
+	// long.
 	copyValues = 16
 )
 
 // Copy writes the rows that keep chooses by their numbers, in their order and with all columns, and returns how many
 // they are. Keep is called once for each row, in order. The copy has the schema, the key-value metadata and the
 // compression of the file, and row groups of no more rows than it has. A column that [File.Columns] would refuse is an
-// error here too, and so is a damaged row group, unless the file has a function Lost: then the copy has the rows before the damage.
+// error here too, and so is a damaged row group, unless the file has a function Lost: then the copy has the rows before
+// the damage.
 //
 // The same file gives the same bytes. There are no Bloom filters in the copy.
 func (f *File) Copy(w io.Writer, keep func(row int64) bool) (rows int64, err error) {
 	return f.copy(w, keep, nil, nil)
 }
 
-// Cut does what Copy does, and cuts stretches out of the texts of a column, which [File.Cuttable] must have passed. Cuts is asked about rows that keep
-// has chosen, before keep is asked about the next row group.
-func (f *File) Cut(w io.Writer, keep func(row int64) bool, column string, cuts func(row int64) []corpus.Cut) (rows int64, err error) {
+// Cut does what Copy does, and cuts stretches out of the texts of a column, which [File.Cuttable] must have passed.
+// Cuts is asked about rows that keep has chosen, before keep is asked about the next row group.
+func (f *File) Cut(w io.Writer, keep func(row int64) bool, column string,
+	cuts func(row int64) []corpus.Cut,
+) (rows int64, err error) {
 	if err := f.Cuttable(column); err != nil {
 		return 0, err
 	}
@@ -50,14 +54,17 @@ func (f *File) Cut(w io.Writer, keep func(row int64) bool, column string, cuts f
 	return f.copy(w, keep, nil, &cutColumn{number, cuts})
 }
 
-// Cuttable returns an error if stretches cannot be cut out of the texts of a column: a [*FileError] if each is not one string.
+// Cuttable returns an error if stretches cannot be cut out of the texts of a column: a [*FileError] if each is not one
+// string.
 func (f *File) Cuttable(column string) error {
 	number, err := f.find(column)
 	if err != nil {
 		return err
 	}
-	if column := f.leaves[number].column; column.MaxRepetitionLevel() > 0 || column.PhysicalType() != parquet.Types.ByteArray {
-		return &FileError{Reason: fmt.Sprintf("its column %s does not have one string in each row, so nothing can be cut out of it", column)}
+	if column := f.leaves[number].column; column.MaxRepetitionLevel() > 0 ||
+		column.PhysicalType() != parquet.Types.ByteArray {
+		return &FileError{Reason: fmt.Sprintf(
+			"its column %s does not have one string in each row, so nothing can be cut out of it", column)}
 	}
 	return nil
 }
@@ -68,7 +75,9 @@ type cutColumn struct {
 }
 
 // copy is Copy with columns added, and with stretches cut out of one.
-func (f *File) copy(w io.Writer, keep func(row int64) bool, added []addedColumn, cut *cutColumn) (rows int64, err error) {
+func (f *File) copy(w io.Writer, keep func(row int64) bool, added []addedColumn,
+	cut *cutColumn,
+) (rows int64, err error) {
 	for number := range f.leaves {
 		if err := f.readable(number); err != nil {
 			return 0, err
@@ -133,7 +142,8 @@ func newCopier(f *File, w io.Writer, added []addedColumn) (c *copier, err error)
 	return c, err
 }
 
-// properties returns how a copy is written: each column compressed as in the first row group, and with a dictionary if it has one.
+// properties returns how a copy is written: each column compressed as in the first row group, and with a dictionary if
+// it has one.
 func (f *File) properties() []parquet.WriterProperty {
 	properties := append(writerProperties(), parquet.WithMaxStatsSize(maxBound))
 	if len(f.metadata.RowGroups) == 0 {
@@ -195,8 +205,8 @@ func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error)
 	return count, c.addColumns(group, kept)
 }
 
-// sound returns how many rows of a row group can be read before the first damage to any column. All columns are read before the first
-// row is written: what is written cannot be taken back.
+// sound returns how many rows of a row group can be read before the first damage to any column. All columns are read
+// before the first row is written: what is written cannot be taken back.
 func (f *File) sound(number int) (rows int64, err error) {
 	group := f.groups[number]
 	rows = group.Rows
@@ -369,22 +379,25 @@ func (s rowSet) set(i int64) { s[i/64] |= 1 << (i % 64) }
 
 func (s rowSet) has(i int64) bool { return s[i/64]>>(i%64)&1 == 1 }
 
-// Annotate writes rows with columns about their clusters behind all others: cluster and kept_id, which are strings,
-// or 64 bits, or null, cluster_size (64 bits) and kept (a truth value). A row that keep has chosen is annotated several times, before
-// keep is asked about the next row group, so the function has to give the same each time. In all else it is [File.Copy]. What Arrow and
-// pandas say about columns is kept, and says the same about the new ones. A file that has a column of one of these names is refused; see
-// [File.Annotatable].
-func (f *File) Annotate(w io.Writer, keep func(row int64) bool, annotations *corpus.Annotations) (rows int64, err error) {
+// Annotate writes rows with columns about their clusters behind all others: cluster and kept_id, which are strings, or
+// 64 bits, or null, cluster_size (64 bits) and kept (a truth value). A row that keep has chosen is annotated several
+// times, before keep is asked about the next row group, so the function has to give the same each time. In all else it
+// is [File.Copy]. What Arrow and pandas say about columns is kept, and says the same about the new ones. A file that
+// has a column of one of these names is refused; see [File.Annotatable].
+func (f *File) Annotate(w io.Writer, keep func(row int64) bool,
+	annotations *corpus.Annotations,
+) (rows int64, err error) {
 	if err := f.Annotatable(); err != nil {
 		return 0, err
 	}
 	of := annotations.Of
 	name := func(field string, value func(row int64) string) addedColumn {
 		if annotations.HaveIntegers {
-			return added(schema.NewInt64Node(field, parquet.Repetitions.Optional, -1), true, func(row int64) (int64, bool) {
-				n, err := strconv.ParseInt(value(row), 10, 64)
-				return n, err == nil
-			})
+			return added(schema.NewInt64Node(field, parquet.Repetitions.Optional, -1), true,
+				func(row int64) (int64, bool) {
+					n, err := strconv.ParseInt(value(row), 10, 64)
+					return n, err == nil
+				})
 		}
 		return added(textNode(field, parquet.Repetitions.Optional), true, func(row int64) (parquet.ByteArray, bool) {
 			text := value(row)
@@ -407,7 +420,8 @@ func (f *File) Annotatable() error {
 	root := f.metadata.Schema.Root()
 	for i := range root.NumFields() {
 		if name := root.Field(i).Name(); slices.Contains(corpus.AnnotationFields, name) {
-			return &FileError{Reason: fmt.Sprintf("the file has a column %s already, which annotating would add; rename it", name)}
+			return &FileError{Reason: fmt.Sprintf(
+				"the file has a column %s already, which annotating would add; rename it", name)}
 		}
 	}
 	return nil
@@ -434,13 +448,15 @@ func added[T parquet.ColumnTypes](node schema.Node, hasDictionary bool, value fu
 }
 
 func textNode(name string, repetition parquet.Repetition) schema.Node {
-	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, repetition, schema.StringLogicalType{}, parquet.Types.ByteArray, -1, -1))
+	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, repetition, schema.StringLogicalType{},
+		parquet.Types.ByteArray, -1, -1))
 }
 
 // maxBound is the longest smallest or largest value of a column that a footer has, in bytes.
 const maxBound = 64
 
-// footerWriter holds the footer of a copy back, to put the schema of the file into it: the library drops what it does not know.
+// footerWriter holds the footer of a copy back, to put the schema of the file into it: the library drops what it does
+// not know.
 type footerWriter struct {
 	output io.Writer
 	held   *bytes.Buffer // nil until the footer
@@ -453,7 +469,8 @@ func (w *footerWriter) Write(p []byte) (int, error) {
 	return w.output.Write(p)
 }
 
-// finish writes what was held back, with the schema in the footer of the file that was copied, and this many columns of its own.
+// finish writes what was held back, with the schema in the footer of the file that was copied, and this many columns of
+// its own.
 func (w *footerWriter) finish(source []byte, added int) error {
 	held := w.held.Bytes()
 	length := int(binary.LittleEndian.Uint32(held[len(held)-endBytes:]))
@@ -508,7 +525,8 @@ func schemaIn(footer []byte) (found storedSchema, err error) {
 func writerProperties() []parquet.WriterProperty {
 	return []parquet.WriterProperty{
 		parquet.WithCreatedBy(creator),
-		parquet.WithCompression(compress.Codecs.Zstd),   // of what has none: the columns of a file without rows, and those added
+		// of what has none: the columns of a file without rows, and those added
+		parquet.WithCompression(compress.Codecs.Zstd),
 		parquet.WithDataPageVersion(parquet.DataPageV1), // which all readers know, as they know plain values
 		parquet.WithDictionaryDefault(false),
 		parquet.WithDictionaryPageSizeLimit(copyDictionary),
@@ -516,7 +534,8 @@ func writerProperties() []parquet.WriterProperty {
 	}
 }
 
-// arrowKey is the key under which Arrow keeps the schema of a table, with types that Parquet does not have, such as dictionaries.
+// arrowKey is the key under which Arrow keeps the schema of a table, with types that Parquet does not have, such as
+// dictionaries.
 const arrowKey = "ARROW:schema"
 
 // describe adds columns to what Arrow and pandas say of a table. What cannot be read is left out: it is damaged.
@@ -550,7 +569,11 @@ func describe(pairs metadata.KeyValueMetadata, added []addedColumn) metadata.Key
 }
 
 func (c addedColumn) field() arrow.Field {
-	field := arrow.Field{Name: c.node.Name(), Type: arrow.BinaryTypes.String, Nullable: c.node.RepetitionType() == parquet.Repetitions.Optional}
+	field := arrow.Field{
+		Name:     c.node.Name(),
+		Type:     arrow.BinaryTypes.String,
+		Nullable: c.node.RepetitionType() == parquet.Repetitions.Optional,
+	}
 	switch c.node.(*schema.PrimitiveNode).PhysicalType() {
 	case parquet.Types.Int64:
 		field.Type = arrow.PrimitiveTypes.Int64

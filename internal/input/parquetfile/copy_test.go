@@ -43,8 +43,8 @@ func some(all content, keep func(int64) bool) content {
 	return kept
 }
 
-// TestCopy copies parts of all files: the values are the values of the rows that are kept, and the schema, the metadata and
-// the codecs are the same as in the file.
+// TestCopy copies parts of all files: the values are the values of the rows that are kept, and the schema, the metadata
+// and the codecs are the same as in the file.
 func TestCopy(t *testing.T) {
 	files := expected(t)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -73,7 +73,8 @@ func TestCopy(t *testing.T) {
 					t.Errorf("content (-want +got):\n%s", diff)
 				}
 				compareFooters(t, metadata(t, data), metadata(t, copied.Bytes()))
-				if _, err := mustOpen(t, data).Copy(&again, keep); err != nil || !bytes.Equal(copied.Bytes(), again.Bytes()) {
+				if _, err := mustOpen(t, data).Copy(&again, keep); err != nil ||
+					!bytes.Equal(copied.Bytes(), again.Bytes()) {
 					t.Errorf("a second copy has other bytes, or an error: %v", err)
 				}
 			})
@@ -91,10 +92,12 @@ func compareFooters(t *testing.T, want, got *format.FileMetaData) {
 	}
 	for i := range got.RowGroups {
 		for j := range got.RowGroups[i].Columns {
-			if want, got := want.RowGroups[0].Columns[j].MetaData.Type, got.RowGroups[i].Columns[j].MetaData.Type; want != got {
+			if want, got := want.RowGroups[0].Columns[j].MetaData.Type,
+				got.RowGroups[i].Columns[j].MetaData.Type; want != got {
 				t.Errorf("column %d is stored as %v, want %v", j, got, want)
 			}
-			if want, got := want.RowGroups[0].Columns[j].MetaData.Codec, got.RowGroups[i].Columns[j].MetaData.Codec; want != got {
+			if want, got := want.RowGroups[0].Columns[j].MetaData.Codec,
+				got.RowGroups[i].Columns[j].MetaData.Codec; want != got {
 				t.Errorf("column %d is compressed with %v, want %v", j, got, want)
 			}
 		}
@@ -104,7 +107,9 @@ func compareFooters(t *testing.T, want, got *format.FileMetaData) {
 // TestCopyJoinsGroups: row groups of few rows become row groups of as many rows as the largest one had.
 func TestCopyJoinsGroups(t *testing.T) {
 	var copied bytes.Buffer
-	if _, err := mustOpen(t, readFile(t, "groups.parquet")).Copy(&copied, func(row int64) bool { return row%5 == 0 }); err != nil {
+	if _, err := mustOpen(t, readFile(t, "groups.parquet")).Copy(&copied, func(row int64) bool {
+		return row%5 == 0
+	}); err != nil {
 		t.Fatal(err)
 	}
 	var rows []int64
@@ -156,7 +161,8 @@ func TestAnnotate(t *testing.T) {
 			if diff := cmp.Diff(before[1:], after[1:len(before)], cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("schema (-want +got):\n%s", diff)
 			}
-			_, err = mustOpen(t, annotated.Bytes()).Annotate(new(bytes.Buffer), all, &corpus.Annotations{Of: annotationOf})
+			_, err = mustOpen(t, annotated.Bytes()).Annotate(new(bytes.Buffer), all,
+				&corpus.Annotations{Of: annotationOf})
 			var refused *parquetfile.FileError
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), "a column cluster already") {
 				t.Errorf("annotating twice: %v", err)

@@ -29,12 +29,13 @@ func (c Columns) Read(group int) *Cursor {
 	return cursor
 }
 
-// Append appends rows to a buffer, whole ones and at least one: until it has appended the given number of bytes, or to the end of
-// the row group. [Rows] takes them out. The error is io.EOF if there are no more rows.
+// Append appends rows to a buffer, whole ones and at least one: until it has appended the given number of bytes, or to
+// the end of the row group. [Rows] takes them out. The error is io.EOF if there are no more rows.
 //
-// A *RowError says that a row is too long: it is passed over, and reading may go on. A *GroupError says that the rest of the row group is damaged. Rows before the damage have been appended by earlier
-// calls. A *PageError says that a page takes more memory than [File.Limit] allows. Any other error is a read that failed. After
-// any error but a *RowError there are no more rows.
+// A *RowError says that a row is too long: it is passed over, and reading may go on. A *GroupError says that the rest
+// of the row group is damaged. Rows before the damage have been appended by earlier calls. A *PageError says that a
+// page takes more memory than [File.Limit] allows. Any other error is a read that failed. After any error but a
+// *RowError there are no more rows.
 func (c *Cursor) Append(buffer []byte, atLeast int) ([]byte, error) {
 	begin := len(buffer)
 	for c.fault == nil && c.long == nil && (len(buffer) == begin || len(buffer)-begin < atLeast) {
@@ -75,7 +76,8 @@ func (c *Cursor) finish() error {
 	for _, column := range c.columns {
 		switch err := column.fill(); {
 		case err == nil:
-			return c.failure(column, fmt.Errorf("it has more rows than the row group, which has %d", c.file.groups[c.group].Rows))
+			return c.failure(column,
+				fmt.Errorf("it has more rows than the row group, which has %d", c.file.groups[c.group].Rows))
 		case err != io.EOF:
 			return c.failure(column, err)
 		}
@@ -136,8 +138,8 @@ func (c Cell) All() iter.Seq[[]byte] {
 	}
 }
 
-// Rows returns the rows of a buffer that [Cursor.Append] has filled from the given number of columns: the number of the row,
-// counted from the beginning of the file, and its cells in the order of the columns. The cells are parts of the
+// Rows returns the rows of a buffer that [Cursor.Append] has filled from the given number of columns: the number of the
+// row, counted from the beginning of the file, and its cells in the order of the columns. The cells are parts of the
 // buffer. The slice of cells is used again for the next row.
 func Rows(buffer []byte, columns int) iter.Seq2[int64, []Cell] {
 	return func(yield func(int64, []Cell) bool) {
@@ -153,8 +155,8 @@ func Rows(buffer []byte, columns int) iter.Seq2[int64, []Cell] {
 // Stretch is where the cells of a row are in a buffer.
 type Stretch struct{ Start, End int }
 
-// Stretches returns where the rows of a buffer are that [Cursor.Append] has filled from the given number of columns: the number of
-// each, and its cells for [CutRow].
+// Stretches returns where the rows of a buffer are that [Cursor.Append] has filled from the given number of columns:
+// the number of each, and its cells for [CutRow].
 func Stretches(buffer []byte, columns int) iter.Seq2[int64, Stretch] {
 	return func(yield func(int64, Stretch) bool) {
 		for rest := buffer; len(rest) > 0; {

@@ -49,15 +49,16 @@ func known(err error) bool {
 	return errors.As(err, &file) || errors.As(err, &group) || errors.As(err, &field)
 }
 
-// TestTwoFiles: a file behind another one, as cat joins them, is refused. Its footer would be read with the pages of the
-// first, which are other rows of the same shape.
+// TestTwoFiles: a file behind another one, as cat joins them, is refused. Its footer would be read with the pages of
+// the first, which are other rows of the same shape.
 func TestTwoFiles(t *testing.T) {
 	files := expected(t)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		t.Run(name, func(t *testing.T) {
 			whole := readFile(t, name)
 			_, err := open(slices.Concat(whole, whole))
-			if want := fmt.Sprintf("split them at byte %d", len(whole)); err == nil || !strings.Contains(err.Error(), want) {
+			if want := fmt.Sprintf("split them at byte %d", len(whole)); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q", err, want)
 			}
 		})

@@ -68,7 +68,8 @@ func (l *lister) enter(here place, node schema.Node) {
 		column := l.schema.Column(len(l.leaves))
 		l.leaves = append(l.leaves, leaf{
 			Field:  Field{Path: strings.Join(here.path, "."), Type: typeName(column), Repeated: here.repeated},
-			column: column, whole: strings.Join(here.whole, "."),
+			column: column,
+			whole:  strings.Join(here.whole, "."),
 		})
 	case (isList(group) || isMap(group)) && group.NumFields() == 1:
 		l.unwrap(here, group)
@@ -85,7 +86,8 @@ func (l *lister) unwrap(here place, list *schema.GroupNode) {
 	repeated := list.Field(0)
 	inner := here.into(repeated, false)
 	group, isGroup := repeated.(*schema.GroupNode)
-	if !isGroup || group.NumFields() != 1 || isMap(list) || repeated.Name() == "array" || repeated.Name() == list.Name()+"_tuple" {
+	if !isGroup || group.NumFields() != 1 || isMap(list) || repeated.Name() == "array" ||
+		repeated.Name() == list.Name()+"_tuple" {
 		l.enter(inner, repeated)
 		return
 	}
@@ -100,7 +102,8 @@ func isList(node schema.Node) bool {
 
 func isMap(node schema.Node) bool {
 	_, is := node.LogicalType().(schema.MapLogicalType)
-	return is || node.ConvertedType() == schema.ConvertedTypes.Map || node.ConvertedType() == schema.ConvertedTypes.MapKeyValue
+	return is || node.ConvertedType() == schema.ConvertedTypes.Map ||
+		node.ConvertedType() == schema.ConvertedTypes.MapKeyValue
 }
 
 func typeName(column *schema.Column) string {

@@ -1,8 +1,8 @@
 // Package parquetfile reads, writes and copies Parquet files.
 //
-// [Open] reads the footer of a file. [File.Fields] names its leaf columns, [File.Groups] its row groups, and [File.Columns]
-// chooses columns. A [Cursor] then reads one row group. It appends whole rows to a buffer of the caller, column values as
-// bytes, and [Rows] takes them out again.
+// [Open] reads the footer of a file. [File.Fields] names its leaf columns, [File.Groups] its row groups, and
+// [File.Columns] chooses columns. A [Cursor] then reads one row group. It appends whole rows to a buffer of the caller,
+// column values as bytes, and [Rows] takes them out again.
 //
 // [NewWriter] writes rows of results. [File.Copy] writes a part of the rows of a file, with all their columns, and
 // [File.Annotate] writes all rows with columns about clusters.
@@ -26,11 +26,11 @@
 //
 // # Damaged and hostile files
 //
-// The content of a file is never trusted. A [*FileError] says that a file cannot be used, a [*GroupError] that the
-// rest of a row group cannot. An error of neither type comes from the storage. The library decodes footers, and values in pages. This package
-// walks over footers before they are decoded, and reads, checks and decompresses pages itself: the library would decompress a page without
-// a bound, and does not compare checksums. limits.go has the bounds. Where the library panics, that is turned into an error where
-// damaged bytes are handed to it, and nowhere else.
+// The content of a file is never trusted. A [*FileError] says that a file cannot be used, a [*GroupError] that the rest
+// of a row group cannot. An error of neither type comes from the storage. The library decodes footers, and values in
+// pages. This package walks over footers before they are decoded, and reads, checks and decompresses pages itself: the
+// library would decompress a page without a bound, and does not compare checksums. limits.go has the bounds. Where the
+// library panics, that is turned into an error where damaged bytes are handed to it, and nowhere else.
 //
 // Encrypted files are refused. So is the older LZ4, which is not LZ4_RAW.
 package parquetfile
@@ -59,7 +59,8 @@ type File struct {
 	groups   []Group
 	memory   sync.Pool
 
-	// Lost hears how many rows that were to be copied are left out, as a column is damaged there; nil: that is an error.
+	// Lost hears how many rows that were to be copied are left out, as a column is damaged there; nil: that is an
+	// error.
 	Lost func(rows int64)
 
 	most int64                  // bytes that readers may hold; 0: no limit
@@ -102,16 +103,19 @@ func (f *File) readGroups() error {
 	first := int64(0)
 	for i, group := range f.metadata.RowGroups {
 		if group.NumRows < 0 || group.NumRows > maxGroupRows {
-			return &FileError{Reason: fmt.Sprintf("row group %d has %d rows, and %d are the limit", i, group.NumRows, maxGroupRows)}
+			return &FileError{Reason: fmt.Sprintf("row group %d has %d rows, and %d are the limit", i, group.NumRows,
+				maxGroupRows)}
 		}
 		for number, column := range group.Columns {
 			// A null is a value too, and so is a list without elements.
 			if column.MetaData != nil && column.MetaData.NumValues < group.NumRows {
-				return &FileError{Reason: fmt.Sprintf("the footer is damaged: column %s of row group %d has %d values for %d rows",
+				return &FileError{Reason: fmt.Sprintf(
+					"the footer is damaged: column %s of row group %d has %d values for %d rows",
 					f.leaves[number].Path, i, column.MetaData.NumValues, group.NumRows)}
 			}
 			if column.MetaData != nil && f.leaves[number].column.PhysicalType() != parquet.Type(column.MetaData.Type) {
-				return &FileError{Reason: fmt.Sprintf("the footer is damaged: column %s of row group %d is stored as %v",
+				return &FileError{Reason: fmt.Sprintf(
+					"the footer is damaged: column %s of row group %d is stored as %v",
 					f.leaves[number].Path, i, column.MetaData.Type)}
 			}
 		}
@@ -119,7 +123,8 @@ func (f *File) readGroups() error {
 		first += group.NumRows
 	}
 	if first != f.metadata.NumRows {
-		return &FileError{Reason: fmt.Sprintf("the footer is damaged: the file has %d rows, and its row groups %d", f.metadata.NumRows, first)}
+		return &FileError{Reason: fmt.Sprintf("the footer is damaged: the file has %d rows, and its row groups %d",
+			f.metadata.NumRows, first)}
 	}
 	return nil
 }
@@ -161,7 +166,8 @@ func (f *File) checkSingle() error {
 		return fmt.Errorf("read what precedes the file: %w", err)
 	}
 	if at := bytes.LastIndex(border, []byte(magic+magic)); at >= 0 {
-		return &FileError{Reason: fmt.Sprintf("two Parquet files in one: split them at byte %d", from+int64(at+len(magic)))}
+		return &FileError{Reason: fmt.Sprintf("two Parquet files in one: split them at byte %d",
+			from+int64(at+len(magic)))}
 	}
 	return nil
 }
@@ -265,7 +271,8 @@ func (f *File) readable(number int) error {
 		case !isKnown(compress.Compression(chunk.MetaData.Codec)):
 			return &FileError{Reason: fmt.Sprintf("column %s is compressed with %v, which cannot be read; "+
 				"rewrite the file with zstd, for example with pyarrow: "+
-				"pq.write_table(pq.read_table('in.parquet'), 'out.parquet', compression='zstd')", path, chunk.MetaData.Codec)}
+				"pq.write_table(pq.read_table('in.parquet'), 'out.parquet', compression='zstd')", path,
+				chunk.MetaData.Codec)}
 		}
 	}
 	return nil

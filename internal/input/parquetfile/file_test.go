@@ -217,9 +217,22 @@ func TestFields(t *testing.T) {
 		types[field.Path] = field.Type
 	}
 	for path, want := range map[string]string{
-		"int8": "int8", "int32": "int32", "uint64": "uint64", "float16": "float16", "float64": "double", "bool": "boolean",
-		"date": "date", "micros": "timestamp", "time32": "time", "decimal": "decimal(9,3)", "large_binary": "binary",
-		"fixed": "binary(4)", "nothing": "null", "uuid": "uuid", "labels.value": "string", "dotted.name": "string",
+		"int8":         "int8",
+		"int32":        "int32",
+		"uint64":       "uint64",
+		"float16":      "float16",
+		"float64":      "double",
+		"bool":         "boolean",
+		"date":         "date",
+		"micros":       "timestamp",
+		"time32":       "time",
+		"decimal":      "decimal(9,3)",
+		"large_binary": "binary",
+		"fixed":        "binary(4)",
+		"nothing":      "null",
+		"uuid":         "uuid",
+		"labels.value": "string",
+		"dotted.name":  "string",
 	} {
 		if types[path] != want {
 			t.Errorf("%s has the type %q, want %q", path, types[path], want)

@@ -34,7 +34,9 @@ func readFooter(r io.ReaderAt, size int64) ([]byte, error) {
 	case magicEncrypted:
 		return nil, errEncrypted()
 	default:
-		return nil, &FileError{Reason: fmt.Sprintf("this is no Parquet file, or it was cut short: it ends in %q, not in %q", end[4:], magic)}
+		return nil,
+			&FileError{Reason: fmt.Sprintf("this is no Parquet file, or it was cut short: it ends in %q, not in %q",
+				end[4:], magic)}
 	}
 	length := int64(binary.LittleEndian.Uint32(end))
 	if length > size-int64(len(magic))-endBytes {
@@ -80,8 +82,8 @@ const (
 	elementFields = 5
 )
 
-// checkFooter walks over a footer and returns its length. It checks the numbers that decide how much memory the library takes when it
-// decodes the footer: of columns, and of levels above each column.
+// checkFooter walks over a footer and returns its length. It checks the numbers that decide how much memory the library
+// takes when it decodes the footer: of columns, and of levels above each column.
 func checkFooter(footer []byte) (length int, err error) {
 	elements, isLeaf, fields := 0, false, int64(0)
 	var open []int64 // how many children are still to come, from the root down
@@ -131,7 +133,8 @@ func decodeFooter(footer []byte) (decoded *metadata.FileMetaData, err error) {
 	}
 	for i, group := range decoded.RowGroups {
 		if len(group.Columns) != decoded.NumColumns() {
-			return nil, fmt.Errorf("row group %d has %d columns, and the schema %d", i, len(group.Columns), decoded.NumColumns())
+			return nil, fmt.Errorf("row group %d has %d columns, and the schema %d", i, len(group.Columns),
+				decoded.NumColumns())
 		}
 		for j, column := range group.Columns {
 			if column.MetaData == nil && column.CryptoMetadata == nil && len(column.EncryptedColumnMetadata) == 0 {
@@ -148,8 +151,8 @@ func errEncrypted() error {
 
 var errShort = errors.New("it ends too early")
 
-// walker walks over a structure of Thrift's compact protocol, without taking memory. The decoder of the library believes
-// the lengths of lists and strings; what the walker has passed is safe to decode.
+// walker walks over a structure of Thrift's compact protocol, without taking memory. The decoder of the library
+// believes the lengths of lists and strings; what the walker has passed is safe to decode.
 type walker struct {
 	bytes []byte
 	at    int
@@ -162,9 +165,9 @@ type walker struct {
 // inList is the last number in the path of an element of a list.
 const inList = -1
 
-// walk walks over the structure at the start of b, whose lists have at most the given number of elements together, and returns its length.
-// seen, unless it is nil, is called behind each value, with its path, where it is, and the value if that is a whole number or a truth
-// value. The error is errShort if b ends before the structure.
+// walk walks over the structure at the start of b, whose lists have at most the given number of elements together, and
+// returns its length. seen, unless it is nil, is called behind each value, with its path, where it is, and the value if
+// that is a whole number or a truth value. The error is errShort if b ends before the structure.
 func walk(b []byte, items int, seen func(path []int, begin, end int, value int64)) (int, error) {
 	w := walker{bytes: b, items: items, seen: seen}
 	err := w.structure(maxDepth)

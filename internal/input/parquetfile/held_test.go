@@ -23,7 +23,8 @@ type largeRow struct {
 func large(t *testing.T, rows ...largeRow) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := parquet.NewGenericWriter[largeRow](&b, parquet.PageBufferSize(1<<30), parquet.SkipPageBounds("text"), parquet.DataPageStatistics(false))
+	w := parquet.NewGenericWriter[largeRow](&b, parquet.PageBufferSize(1<<30), parquet.SkipPageBounds("text"),
+		parquet.DataPageStatistics(false))
 	if _, err := w.Write(rows); err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +34,8 @@ func large(t *testing.T, rows ...largeRow) []byte {
 	return b.Bytes()
 }
 
-// TestPagesAreBounded: a page that takes more memory than the limit ends the reading before it is decompressed, by what its header
-// says. A large page needs a right.
+// TestPagesAreBounded: a page that takes more memory than the limit ends the reading before it is decompressed, by what
+// its header says. A large page needs a right.
 func TestPagesAreBounded(t *testing.T) {
 	const size = 8 << 20
 	data := large(t, largeRow{Text: strings.Repeat("a", size)})
@@ -82,7 +83,8 @@ func TestPagesAreBounded(t *testing.T) {
 // TestLongListIsPassedOver: a row of lists that is too long is told by its number, and the rows around it are read.
 func TestLongListIsPassedOver(t *testing.T) {
 	many := slices.Repeat([]string{strings.Repeat("b", 1000)}, 1000) // the dictionary of its page has one of them
-	file := mustOpen(t, large(t, largeRow{"first", []string{"x"}}, largeRow{"second", many}, largeRow{"third", []string{"y", "z"}}))
+	file := mustOpen(t,
+		large(t, largeRow{"first", []string{"x"}}, largeRow{"second", many}, largeRow{"third", []string{"y", "z"}}))
 	file.Limit(1_000_000, nil)
 	columns, err := file.Columns("list", "text")
 	if err != nil {

@@ -26,7 +26,8 @@ const (
 	maxPageHeader = 16 << 20
 	// maxPage is the longest page in bytes, as stored and when decompressed, where [File.Limit] sets no other limit.
 	maxPage = 1 << 30
-	// valueBytes is what a value takes in addition to its content: levels, and where it is in the page. wordBytes is what a value in a dictionary takes.
+	// valueBytes is what a value takes in addition to its content: levels, and where it is in the page. wordBytes is
+	// what a value in a dictionary takes.
 	valueBytes = 8
 	wordBytes  = 24
 	// maxBlock is how many differences a block of them may have. Writers make 128.
@@ -46,14 +47,16 @@ const (
 // largePage is the memory in bytes from which a page is large. Most pages have 1 MiB.
 const largePage = 16 << 20
 
-// Limit bounds what all readers of the file hold together: their pages and, for each, a row of lists. It must be called before the
-// first of them. Beyond bytes of memory a page is a [*PageError], and a row of lists a [*RowError]; 0 stands for no limit. Hold, if it
-// is not nil, is called before a reader holds a large page. It may wait. Release is called when the reader is closed.
+// Limit bounds what all readers of the file hold together: their pages and, for each, a row of lists. It must be called
+// before the first of them. Beyond bytes of memory a page is a [*PageError], and a row of lists a [*RowError]; 0 stands
+// for no limit. Hold, if it is not nil, is called before a reader holds a large page. It may wait. Release is called
+// when the reader is closed.
 func (f *File) Limit(bytes int64, hold func() (release func(), err error)) {
 	f.most, f.hold = bytes, hold
 }
 
-// mostList is how many bytes the values of a row of lists may have: they are there twice, and once more while they grow.
+// mostList is how many bytes the values of a row of lists may have: they are there twice, and once more while they
+// grow.
 func (f *File) mostList() int64 {
 	if f.most == 0 {
 		return math.MaxInt64
@@ -61,8 +64,8 @@ func (f *File) mostList() int64 {
 	return f.most / 3
 }
 
-// charge charges the next page, instead of the one before it. A dictionary stays with the pages that follow it. It waits for the
-// right to hold a large page.
+// charge charges the next page, instead of the one before it. A dictionary stays with the pages that follow it. It
+// waits for the right to hold a large page.
 func (p *pages) charge(header *pageHeader) error {
 	p.file.held.Add(-p.charged)
 	copies, each := int64(1), int64(valueBytes)

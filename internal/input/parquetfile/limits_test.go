@@ -13,8 +13,10 @@ import (
 // TestWalk: the walker passes what the library writes, and stops at its end.
 func TestWalk(t *testing.T) {
 	footer, err := thrift.Marshal(new(thrift.CompactProtocol), &format.FileMetaData{
-		Version: 1, NumRows: 7, CreatedBy: "someone",
-		Schema: []format.SchemaElement{{Name: "root", NumChildren: thrift.New(int32(1))}, {Name: "leaf"}},
+		Version:   1,
+		NumRows:   7,
+		CreatedBy: "someone",
+		Schema:    []format.SchemaElement{{Name: "root", NumChildren: thrift.New(int32(1))}, {Name: "leaf"}},
 	})
 	if err != nil {
 		t.Fatal(err)

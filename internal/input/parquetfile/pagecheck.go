@@ -90,7 +90,8 @@ func (h *pageHeader) levels() int64 {
 func (h *pageHeader) check(repetition, definition int16) error {
 	switch {
 	case h.kind == file.PageTypeDataPage && h.has(partV1):
-		if repetition > 0 && h.repetition != parquet.Encodings.RLE || definition > 0 && h.definition != parquet.Encodings.RLE {
+		if repetition > 0 && h.repetition != parquet.Encodings.RLE ||
+			definition > 0 && h.definition != parquet.Encodings.RLE {
 			return errors.New("its levels are in an encoding that no writer has used since 2013")
 		}
 	case h.kind == file.PageTypeDataPageV2 && h.has(partV2):

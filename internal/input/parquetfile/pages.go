@@ -22,8 +22,9 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// pages reads the pages of a column of a row group, for the library, which decodes what is in them: it is a [file.PageReader]. Each page is
-// checked and decompressed here, so the bounds of this package hold, whatever the file claims.
+// pages reads the pages of a column of a row group, for the library, which decodes what is in them: it is a
+// [file.PageReader]. Each page is checked and decompressed here, so the bounds of this package hold, whatever the file
+// claims.
 type pages struct {
 	file.PageReader // nil: what is not here is not called
 
@@ -126,17 +127,19 @@ func (p *pages) read() (file.Page, error) {
 	return pageOf(header, content), err
 }
 
-// plainDifferences returns the content of a page whose values are stored as differences that the library cannot read, as if they were stored
-// one behind the other: binary values of a fixed length, and differences beyond 32 bits, which DuckDB makes of numbers of 32 bits.
+// plainDifferences returns the content of a page whose values are stored as differences that the library cannot read,
+// as if they were stored one behind the other: binary values of a fixed length, and differences beyond 32 bits, which
+// DuckDB makes of numbers of 32 bits.
 func (p *pages) plainDifferences(header *pageHeader, content []byte, levels int) ([]byte, error) {
 	switch kind := p.column.PhysicalType(); {
 	case kind == parquet.Types.FixedLenByteArray && header.encoding == parquet.Encodings.DeltaByteArray:
-		return plainAs(p, header, content, levels, parquet.Types.ByteArray, func(plain []byte, v parquet.ByteArray) ([]byte, error) {
-			if len(v) != p.column.TypeLength() {
-				return nil, fmt.Errorf("a value has %d bytes, and not %d", len(v), p.column.TypeLength())
-			}
-			return append(plain, v...), nil
-		})
+		return plainAs(p, header, content, levels, parquet.Types.ByteArray,
+			func(plain []byte, v parquet.ByteArray) ([]byte, error) {
+				if len(v) != p.column.TypeLength() {
+					return nil, fmt.Errorf("a value has %d bytes, and not %d", len(v), p.column.TypeLength())
+				}
+				return append(plain, v...), nil
+			})
 	case kind == parquet.Types.Int32 && header.encoding == parquet.Encodings.DeltaBinaryPacked:
 		return plainAs(p, header, content, levels, parquet.Types.Int64, func(plain []byte, v int64) ([]byte, error) {
 			return binary.LittleEndian.AppendUint32(plain, uint32(v)), nil
@@ -148,8 +151,13 @@ func (p *pages) plainDifferences(header *pageHeader, content []byte, levels int)
 // readDictionary returns a dictionary, whose memory is its own.
 func (p *pages) readDictionary(header *pageHeader, content []byte) (file.Page, error) {
 	least := map[parquet.Type]int{
-		parquet.Types.Int32: 4, parquet.Types.Float: 4, parquet.Types.Int64: 8, parquet.Types.Double: 8, parquet.Types.Int96: 12,
-		parquet.Types.ByteArray: 4, parquet.Types.FixedLenByteArray: max(1, p.column.TypeLength()),
+		parquet.Types.Int32:             4,
+		parquet.Types.Float:             4,
+		parquet.Types.Int64:             8,
+		parquet.Types.Double:            8,
+		parquet.Types.Int96:             12,
+		parquet.Types.ByteArray:         4,
+		parquet.Types.FixedLenByteArray: max(1, p.column.TypeLength()),
 	}[p.column.PhysicalType()]
 	if least == 0 || int(header.values) > len(content)/least {
 		return nil, fmt.Errorf("its dictionary cannot have %d values", header.values)
@@ -162,10 +170,12 @@ func pageOf(h *pageHeader, content []byte) file.Page {
 	if h.kind == file.PageTypeDataPage {
 		return file.NewDataPageV1(buffer, h.values, h.encoding, h.definition, h.repetition, int32(len(content)))
 	}
-	return file.NewDataPageV2(buffer, h.values, h.nulls, h.rows, h.encoding, h.definitions, h.repetitions, int32(len(content)), false)
+	return file.NewDataPageV2(buffer, h.values, h.nulls, h.rows, h.encoding, h.definitions, h.repetitions,
+		int32(len(content)), false)
 }
 
-// plainAs returns the content of a page with the values that it has if they are of another type, put one behind the other.
+// plainAs returns the content of a page with the values that it has if they are of another type, put one behind the
+// other.
 func plainAs[T parquet.ColumnTypes](
 	p *pages, h *pageHeader, content []byte, levels int, as parquet.Type, put func([]byte, T) ([]byte, error),
 ) (plain []byte, err error) {
@@ -283,13 +293,13 @@ type chunk struct {
 	window []byte
 	at     int64 // of window in the file
 
-	// fault is the error of the storage, if a read has failed, or of a wait that was ended. Nothing that follows says anything about
-	// the content.
+	// fault is the error of the storage, if a read has failed, or of a wait that was ended. Nothing that follows says
+	// anything about the content.
 	fault error
 }
 
-// peek returns the bytes at an offset: as many as asked or more, fewer only at the end of the chunk. They are valid until the
-// next call.
+// peek returns the bytes at an offset: as many as asked or more, fewer only at the end of the chunk. They are valid
+// until the next call.
 func (c *chunk) peek(offset int64, length int) ([]byte, error) {
 	length = int(min(int64(length), c.end-offset))
 	var seen []byte

@@ -77,8 +77,8 @@ const (
 	TimestampLayout = "2006-01-02T15:04:05.999999999"
 )
 
-// AppendFloat appends a number as JSON writes it: with an exponent only where it is very small or very large. A whole number ends in .0, so
-// that one who joins by ids sees that they are no whole numbers.
+// AppendFloat appends a number as JSON writes it: with an exponent only where it is very small or very large. A whole
+// number ends in .0, so that one who joins by ids sees that they are no whole numbers.
 func AppendFloat(b []byte, x float64, bits int) []byte {
 	format, begin := byte('f'), len(b)
 	if size := math.Abs(x); size != 0 && (size < 1e-6 || size >= 1e21) {
@@ -133,7 +133,8 @@ func unitOf(unit schema.TimeUnitType) time.Duration {
 	return time.Millisecond
 }
 
-// AppendInstant appends the time a number of units after the beginning of 1970. A Duration would hold 292 years of them.
+// AppendInstant appends the time a number of units after the beginning of 1970. A Duration would hold 292 years of
+// them.
 func AppendInstant(b []byte, count int64, unit time.Duration, layout string) []byte {
 	second := int64(time.Second / unit)
 	return time.Unix(count/second, count%second*int64(unit)).UTC().AppendFormat(b, layout)

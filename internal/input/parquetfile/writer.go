@@ -25,8 +25,8 @@ const (
 )
 
 // Writer writes rows of results as a Parquet file: zstd, row groups of at most 65,536 rows and some 64 MiB. T is a
-// struct with a tag for each column: its name, "dict" for a column with a dictionary, "list" for a list of values or of structs.
-// The same rows give the same bytes. It belongs to one goroutine.
+// struct with a tag for each column: its name, "dict" for a column with a dictionary, "list" for a list of values or of
+// structs. The same rows give the same bytes. It belongs to one goroutine.
 type Writer[T any] struct {
 	inner *file.Writer
 	group file.BufferedRowGroupWriter // nil before the first row
@@ -80,7 +80,8 @@ func NewWriter[T any](out io.Writer, of Table) *Writer[T] {
 	}
 	root, err := schema.NewGroupNode(of.Name, parquet.Repetitions.Required, fields, -1)
 	if err == nil {
-		w.inner, err = file.NewParquetWriterWithError(writeOnly{out}, root, file.WithWriterProps(parquet.NewWriterProperties(properties...)))
+		w.inner, err = file.NewParquetWriterWithError(writeOnly{out}, root,
+			file.WithWriterProps(parquet.NewWriterProperties(properties...)))
 	}
 	if err != nil {
 		w.fault = fmt.Errorf("begin a Parquet file: %w", err)
@@ -124,13 +125,19 @@ func leafOf(name string, of reflect.Type, isInteger bool) (schema.Node, buffer) 
 	required := parquet.Repetitions.Required
 	switch {
 	case isInteger:
-		return int64Node(name), newBuffer(func(v reflect.Value) (int64, error) { return strconv.ParseInt(v.String(), 10, 64) })
+		return int64Node(name), newBuffer(func(v reflect.Value) (int64, error) {
+			return strconv.ParseInt(v.String(), 10, 64)
+		})
 	case of.Kind() == reflect.Bool:
-		return schema.NewBooleanNode(name, required, -1), newBuffer(func(v reflect.Value) (bool, error) { return v.Bool(), nil })
+		return schema.NewBooleanNode(name, required, -1), newBuffer(func(v reflect.Value) (bool, error) {
+			return v.Bool(), nil
+		})
 	case of.Kind() == reflect.Int64:
 		return int64Node(name), newBuffer(func(v reflect.Value) (int64, error) { return v.Int(), nil })
 	case of.Kind() == reflect.Float64:
-		return schema.NewFloat64Node(name, required, -1), newBuffer(func(v reflect.Value) (float64, error) { return v.Float(), nil })
+		return schema.NewFloat64Node(name, required, -1), newBuffer(func(v reflect.Value) (float64, error) {
+			return v.Float(), nil
+		})
 	}
 	return textNode(name, required), newBuffer(func(v reflect.Value) (parquet.ByteArray, error) {
 		return parquet.ByteArray(v.String()), nil
@@ -138,7 +145,8 @@ func leafOf(name string, of reflect.Type, isInteger bool) (schema.Node, buffer) 
 }
 
 func int64Node(name string) schema.Node {
-	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required, schema.NewIntLogicalType(64, true),
+	return schema.MustPrimitive(schema.NewPrimitiveNodeLogical(name, parquet.Repetitions.Required,
+		schema.NewIntLogicalType(64, true),
 		parquet.Types.Int64, -1, -1))
 }
 

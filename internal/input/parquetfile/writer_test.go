@@ -73,7 +73,10 @@ func TestWriter(t *testing.T) {
 		"file": cells("x", "x"), "position": cells("9007199254740993", "-1"), "error": cells("no text", ""),
 		"spans.begin": {{"0", "5"}, {}}, "spans.end": {{"4", "9"}, {}},
 	},
-		reject{File: "x", Position: 1<<53 + 1, Error: "no text", Spans: []span{{0, 4}, {5, 9}}}, reject{File: "x", Position: -1})
+		reject{File: "x", Position: 1<<53 + 1, Error: "no text", Spans: []span{{0, 4}, {5, 9}}}, reject{
+			File:     "x",
+			Position: -1,
+		})
 	holds[reject](t, content{"file": {}, "position": {}, "error": {}, "spans.begin": {}, "spans.end": {}})
 }
 

@@ -12,10 +12,11 @@ import (
 )
 
 type Address struct {
-	// Host is the host in ASCII and lower case, without "www.", and with its port unless that is a usual one of the web.
+	// Host is the host in ASCII and lower case, without "www.", and with its port unless that is a usual one of the
+	// web.
 	Host string
-	// Path is empty or begins with a slash. It ends with one if the page stands for a folder. Behind it may stand a question
-	// mark and a query.
+	// Path is empty or begins with a slash. It ends with one if the page stands for a folder. Behind it may stand a
+	// question mark and a query.
 	Path string
 }
 
@@ -38,9 +39,10 @@ func IsOpaque(text string) bool {
 	return slices.Contains(opaque, strings.ToLower(scheme))
 }
 
-// Parse returns the canonical form of an address. The scheme may be missing, as in example.org/page. So NAME:PATH, where
-// NAME has no slash, stands for the path on a host of that name, and a path stands for what is below a host with the name
-// of its first folder. A number is no host then, nor is true, false or null. It returns false if the text is no such address, or longer than 64 KiB.
+// Parse returns the canonical form of an address. The scheme may be missing, as in example.org/page. So NAME:PATH,
+// where NAME has no slash, stands for the path on a host of that name, and a path stands for what is below a host with
+// the name of its first folder. A number is no host then, nor is true, false or null. It returns false if the text is
+// no such address, or longer than 64 KiB.
 func Parse(text string) (Address, bool) {
 	if len(text) > mostBytes {
 		return Address{}, false
@@ -71,11 +73,12 @@ func Parse(text string) (Address, bool) {
 // literals are the values of JSON that are neither texts nor numbers.
 var literals = []string{"true", "false", "null"}
 
-// isNumber reports whether an authority without a scheme is a number, and no address of the internet protocol in its usual
-// form. With a scheme browsers take it for an address.
+// isNumber reports whether an authority without a scheme is a number, and no address of the internet protocol in its
+// usual form. With a scheme browsers take it for an address.
 func isNumber(authority string) bool {
 	host, _, _ := strings.Cut(authority, ":")
-	if ip, err := netip.ParseAddr(host); err == nil && ip.Is4() || strings.Trim(host[:min(len(host), 1)], "+-.0123456789") != "" {
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Is4() ||
+		strings.Trim(host[:min(len(host), 1)], "+-.0123456789") != "" {
 		return false
 	}
 	_, isFour := ipOf(strings.ToLower(host))
@@ -156,9 +159,10 @@ func canonicalHost(host string) (string, bool) {
 	return host, strings.IndexFunc(host, isBad) < 0 && hasLabels(host)
 }
 
-// hasLabels reports whether a host in its canonical form, which is no address of the internet protocol, has labels that a name can have.
-// The last one is no number, or browsers take the host for an address. Those in punycode can be read. Nobody can register a domain with a
-// hyphen at an end. Below it the domain's owner can have such names, and underscores.
+// hasLabels reports whether a host in its canonical form, which is no address of the internet protocol, has labels that
+// a name can have. The last one is no number, or browsers take the host for an address. Those in punycode can be read.
+// Nobody can register a domain with a hyphen at an end. Below it the domain's owner can have such names, and
+// underscores.
 func hasLabels(host string) bool {
 	labels, isAtEdge := strings.Split(host, "."), false
 	for _, label := range labels {
@@ -174,7 +178,8 @@ func hasLabels(host string) bool {
 		}
 	}
 	last := labels[len(labels)-1]
-	if digits, isHex := strings.CutPrefix(last, "0x"); strings.Trim(last, "0123456789") == "" || isHex && strings.Trim(digits, "0123456789abcdef") == "" {
+	if digits, isHex := strings.CutPrefix(last, "0x"); strings.Trim(last, "0123456789") == "" ||
+		isHex && strings.Trim(digits, "0123456789abcdef") == "" {
 		return false
 	}
 	if !isAtEdge {
@@ -184,8 +189,8 @@ func hasLabels(host string) bool {
 	return registered[0] != '-' && registered[len(registered)-1] != '-'
 }
 
-// ipOf returns the usual form of an address of the internet protocol, version 4, in any of the forms that browsers take:
-// one to four numbers, each decimal, octal or hexadecimal, the last of which fills all bytes that are left.
+// ipOf returns the usual form of an address of the internet protocol, version 4, in any of the forms that browsers
+// take: one to four numbers, each decimal, octal or hexadecimal, the last of which fills all bytes that are left.
 func ipOf(host string) (string, bool) {
 	parts := strings.Split(host, ".")
 	if len(parts) > 4 {
@@ -214,13 +219,15 @@ func ipOf(host string) (string, bool) {
 }
 
 var indexes = []string{
-	"index.html", "index.htm", "index.xhtml", "index.shtml", "index.php", "index.asp", "index.aspx", "index.jsp", "index.cgi",
+	"index.html", "index.htm", "index.xhtml", "index.shtml", "index.php", "index.asp", "index.aspx", "index.jsp",
+	"index.cgi",
 	"default.html", "default.htm", "default.asp", "default.aspx",
 }
 
 // sessions are the names of parameters that tell visits apart, or ways to the page, and not pages.
 var sessions = []string{
-	"jsessionid", "phpsessid", "aspsessionid", "sessionid", "session_id", "sid", "cfid", "cftoken", "gclid", "fbclid", "msclkid",
+	"jsessionid", "phpsessid", "aspsessionid", "sessionid", "session_id", "sid", "cfid", "cftoken", "gclid", "fbclid",
+	"msclkid",
 }
 
 func isOfSession(parameter string) bool {
@@ -288,8 +295,8 @@ func parametersOf(query string) string {
 // unreserved are the characters that never need percent form.
 const unreserved = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~"
 
-// escaped returns a text with only those characters in percent form that have to be: unreserved ones stand for themselves,
-// and other bytes that were in percent form stay so, in capitals. White space and controls get that form.
+// escaped returns a text with only those characters in percent form that have to be: unreserved ones stand for
+// themselves, and other bytes that were in percent form stay so, in capitals. White space and controls get that form.
 func escaped(text string) string {
 	var b []byte
 	for i := 0; i < len(text); i++ {

@@ -1,5 +1,5 @@
-// Package site says to which site a page belongs. It makes addresses canonical, so that two copies of a page on one site
-// have one address, and pages at the same place on two sites have the same path.
+// Package site says to which site a page belongs. It makes addresses canonical, so that two copies of a page on one
+// site have one address, and pages at the same place on two sites have the same path.
 package site
 
 import (
@@ -42,8 +42,8 @@ func (r Rule) elements() int {
 	return n
 }
 
-// Of returns the name of the site that a page belongs to, and its path on that site. The path has no slash at its ends. A
-// rule that is not valid is taken for [Host].
+// Of returns the name of the site that a page belongs to, and its path on that site. The path has no slash at its ends.
+// A rule that is not valid is taken for [Host].
 func (r Rule) Of(page Address) (site, path string) {
 	site, path = page.Host, strings.TrimPrefix(page.Path, "/")
 	if r == Domain {
@@ -72,8 +72,8 @@ func withoutPort(host string) string {
 	return host
 }
 
-// Registered returns the registered domain of a canonical host. A host that has none, such as an address of the internet
-// protocol or a public suffix, is its own.
+// Registered returns the registered domain of a canonical host. A host that has none, such as an address of the
+// internet protocol or a public suffix, is its own.
 func Registered(host string) string {
 	name := withoutPort(host)
 	if IsIP(name) {
@@ -95,8 +95,8 @@ func IsIP(host string) bool {
 // private are the last labels of hosts that no public suffix is for.
 var private = []string{"example", "test", "invalid", "localhost", "local", "internal", "onion"}
 
-// IsHostName reports whether a folder has the name of a host: below a public suffix or a name kept for examples, or an address of the
-// internet protocol; with a port, perhaps, as mirroring programs write it.
+// IsHostName reports whether a folder has the name of a host: below a public suffix or a name kept for examples, or an
+// address of the internet protocol; with a port, perhaps, as mirroring programs write it.
 func IsHostName(folder string) bool {
 	host, _, _ := strings.Cut(strings.ToLower(folder), ":")
 	host, _, _ = strings.Cut(host, "+")
@@ -104,7 +104,8 @@ func IsHostName(folder string) bool {
 		return true
 	}
 	suffix, isPublic := publicsuffix.PublicSuffix(host)
-	return suffix != host && !strings.ContainsAny(host, " %") && !strings.HasPrefix(host, ".") && (isPublic || slices.Contains(private, suffix))
+	return suffix != host && !strings.ContainsAny(host, " %") && !strings.HasPrefix(host, ".") &&
+		(isPublic || slices.Contains(private, suffix))
 }
 
 // Parents yields a canonical host without its port, and the domains above it, up to its registered domain.

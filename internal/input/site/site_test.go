@@ -56,11 +56,16 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "   ", "http://", "file:///etc/passwd", "/a/b", "mailto:a@example.org", "dns:example.org", "data:text/html,x",
-		"http://exa mple.org/", "http://[::1", "http://[1.2.3.4]/", "http://a:b:c/", "http://%zz/", "two words", "http://" + strings.Repeat("a", 300) + ".org/",
-		"http://a.org/" + strings.Repeat("a/", 1<<15), "123", "-1", "1.5", "1e5", "0x7f", "0", "123/page", "http://a.org:99999/", "http://a.org:65536/", "a.org:0",
+		"", "   ", "http://", "file:///etc/passwd", "/a/b", "mailto:a@example.org", "dns:example.org",
+		"data:text/html,x",
+		"http://exa mple.org/", "http://[::1", "http://[1.2.3.4]/", "http://a:b:c/", "http://%zz/", "two words",
+		"http://" + strings.Repeat("a", 300) + ".org/",
+		"http://a.org/" + strings.Repeat("a/", 1<<15), "123", "-1", "1.5", "1e5", "0x7f", "0", "123/page",
+		"http://a.org:99999/", "http://a.org:65536/", "a.org:0",
 		// Hosts that nobody can have.
-		"-a.org", "http://a-.org/x", "http://www.-a.co.uk/", "a..b", "http://a..b.org/", "1.2.3.4.5", "http://256.1.1.1/", "http://a.0x1f/", "http://1.2.3.4.5/", "xn--a.org", "http://b.xn--\u00e9.org/", "http://xn--/",
+		"-a.org", "http://a-.org/x", "http://www.-a.co.uk/", "a..b", "http://a..b.org/", "1.2.3.4.5",
+		"http://256.1.1.1/", "http://a.0x1f/", "http://1.2.3.4.5/", "xn--a.org", "http://b.xn--\u00e9.org/",
+		"http://xn--/",
 		"true", " false ", "null", "-",
 	} {
 		if got, ok := Parse(text); ok {
@@ -71,7 +76,14 @@ func TestParse(t *testing.T) {
 
 // TestIsOpaque tells addresses that name no page from texts that are no addresses.
 func TestIsOpaque(t *testing.T) {
-	for text, want := range map[string]bool{"mailto:a@b": true, " DNS:a.org": true, "file:///x": true, "123": false, "": false, "http://a.org:99999/": false} {
+	for text, want := range map[string]bool{
+		"mailto:a@b":          true,
+		" DNS:a.org":          true,
+		"file:///x":           true,
+		"123":                 false,
+		"":                    false,
+		"http://a.org:99999/": false,
+	} {
 		if IsOpaque(text) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
@@ -135,10 +147,12 @@ func TestParents(t *testing.T) {
 	}
 }
 
-// FuzzParse: a canonical address is its own canonical form, and no rule changes its text when its parts are put together.
+// FuzzParse: a canonical address is its own canonical form, and no rule changes its text when its parts are put
+// together.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
-		"http://u:p@www.example.org:80/a/../b;sid=1/index.php?b&a=%41#c", "a:b/c", "http://[::1]:0/", "0x7f.1", "//x/%2e%2E/", "http://xn--/", "\xff",
+		"http://u:p@www.example.org:80/a/../b;sid=1/index.php?b&a=%41#c", "a:b/c", "http://[::1]:0/", "0x7f.1",
+		"//x/%2e%2E/", "http://xn--/", "\xff",
 		"http://www.0/", "a.b:0080/?;", "http://ｅｘ．org", "'tp\u04c0",
 	} {
 		f.Add(text)
@@ -166,8 +180,22 @@ func FuzzParse(f *testing.F) {
 // TestIsHostName: folders with the names of hosts are told from others.
 func TestIsHostName(t *testing.T) {
 	for folder, want := range map[string]bool{
-		"www.bakery.example": true, "example.org": true, "Example.CO.UK": true, "co.uk": false, "org": false, "host.test:8080": true, "example.org+8080": true,
-		"127.0.0.1": true, "Project One": false, "v1.2": false, "python3.11": false, "lib": false, "": false, ".org": false, "my site.org": false, "münchen.de": true,
+		"www.bakery.example": true,
+		"example.org":        true,
+		"Example.CO.UK":      true,
+		"co.uk":              false,
+		"org":                false,
+		"host.test:8080":     true,
+		"example.org+8080":   true,
+		"127.0.0.1":          true,
+		"Project One":        false,
+		"v1.2":               false,
+		"python3.11":         false,
+		"lib":                false,
+		"":                   false,
+		".org":               false,
+		"my site.org":        false,
+		"münchen.de":         true,
 	} {
 		if got := IsHostName(folder); got != want {
 			t.Errorf("%q: %v", folder, got)

@@ -35,9 +35,9 @@ var signs = sync.OnceValue(func() *[utf8.RuneSelf * utf8.RuneSelf][]sign {
 
 func pairOf(first, second byte) int { return int(first)*utf8.RuneSelf + int(second) }
 
-// Detect returns the language of a text, or nil if it seems to be no code. It goes by the first statement behind the comments that
-// the text begins with, where that is one of an opening. Else it goes by words that one language has and few others: the language most
-// of whose signs stand in the text.
+// Detect returns the language of a text, or nil if it seems to be no code. It goes by the first statement behind the
+// comments that the text begins with, where that is one of an opening. Else it goes by words that one language has and
+// few others: the language most of whose signs stand in the text.
 func Detect(text []byte) *Language {
 	text = text[:min(len(text), detectedBytes)]
 	if l := opened(text); l != nil {
@@ -74,8 +74,9 @@ func mostSigns(found []uint32) *Language {
 	return best
 }
 
-// openings are the statements that code of a language, and hardly any other text, begins with. Where a line may be of several languages, the
-// first counts. The last of Python is also how files of settings begin, whose comments are Python's.
+// openings are the statements that code of a language, and hardly any other text, begins with. Where a line may be of
+// several languages, the first counts. The last of Python is also how files of settings begin, whose comments are
+// Python's.
 var openings = sync.OnceValue(func() []opening {
 	return []opening{
 		begins("shell", `#!.*\b(?:ba|da|k|z)?sh\b`),
@@ -84,14 +85,18 @@ var openings = sync.OnceValue(func() []opening {
 		begins("ruby", `#!.*\bruby\b`),
 		begins("php", `#!.*\bphp\b|<\?(?:php\b|=)`),
 		begins("rust", `#!?\[|(?:pub )?(?:use|mod|extern crate) [\w:{}, *]+;`),
-		begins("c", `#\s*(?:include\s*[<"]|(?:ifndef|ifdef|define|undef)\s+\w|if\s+(?:!|\(|\w+$|defined)|pragma\s)|using namespace |extern "C"|typedef |template ?<`),
+		begins("c",
+			`#\s*(?:include\s*[<"]|(?:ifndef|ifdef|define|undef)\s+\w|if\s+(?:!|\(|\w+$|defined)|pragma\s)|using namespace |extern "C"|typedef |template ?<`),
 		begins("csharp", `using [A-Z][\w.]*;|namespace [A-Z]\w*\.`),
 		begins("go", `package \w+\s*(?://.*|/\*.*)?$`),
-		begins("java", `package [\w.]+\s*;|import (?:static )?[\w.]+(?:\.\*)?\s*;|(?:public |abstract |final )+(?:class|@?interface|enum|record) `),
+		begins("java",
+			`package [\w.]+\s*;|import (?:static )?[\w.]+(?:\.\*)?\s*;|(?:public |abstract |final )+(?:class|@?interface|enum|record) `),
 		begins("swift", `import (?:Foundation|UIKit|SwiftUI|XCTest|AppKit|Combine)\s*$|@testable import `),
-		begins("javascript", `['"]use strict['"]|import\b.* from ['"]|import ['"]|(?:module\.)?exports\b|export (?:\*|\{|default|const|function|class|type|interface|async|declare)|(?:const|var|let) .*\brequire\(`),
+		begins("javascript",
+			`['"]use strict['"]|import\b.* from ['"]|import ['"]|(?:module\.)?exports\b|export (?:\*|\{|default|const|function|class|type|interface|async|declare)|(?:const|var|let) .*\brequire\(`),
 		begins("ruby", `require(?:_relative)? ['"]|class [A-Z]\w* < `),
-		begins("python", `[rRuU]?(?:"""|\'\'\')|from [\w.]+ import\b|import [\w.]+(?: as \w+)?(?:, ?[\w.]+(?: as \w+)?)*\s*(?:#.*)?$|(?:async )?def \w+\(|class \w+(?:\(.*\))?:|if __name__|try:\s*$|print\(`),
+		begins("python",
+			`[rRuU]?(?:"""|\'\'\')|from [\w.]+ import\b|import [\w.]+(?: as \w+)?(?:, ?[\w.]+(?: as \w+)?)*\s*(?:#.*)?$|(?:async )?def \w+\(|class \w+(?:\(.*\))?:|if __name__|try:\s*$|print\(`),
 		begins("python", `[A-Za-z_][\w.]*(?:: [\w\[\], .|"]+)? = [^;]*$`),
 	}
 })
@@ -131,7 +136,8 @@ func opened(text []byte) *Language {
 	return nil
 }
 
-const endings = " .c .h .cc .cpp .cxx .hh .hpp .cs .go .java .js .jsx .mjs .ts .tsx .kt .kts .php .py .rb .rs .scala .sh .bash .sql .swift "
+const endings = " .c .h .cc .cpp .cxx .hh .hpp .cs .go .java .js .jsx .mjs .ts .tsx .kt .kts .php .py .rb .rs .scala " +
+	".sh .bash .sql .swift "
 
 func IsNameOfCode(name []byte) bool {
 	at := bytes.LastIndexByte(name, '.')

@@ -10,7 +10,8 @@ import (
 // TestNames: every language is found by its name, in no other case, and the list is sorted.
 func TestNames(t *testing.T) {
 	names := Names()
-	if len(names) != len(languages()) || !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
+	if len(names) != len(languages()) || !slices.IsSorted(names) ||
+		len(slices.Compact(slices.Clone(names))) != len(names) {
 		t.Errorf("names %v", names)
 	}
 	for _, name := range names {
@@ -23,16 +24,17 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestLanguages: what the tables of the languages must hold so that the scanner and Detect work. A sign has two bytes of ASCII at
-// least, by which it is looked up, and there are no more signs than bits. Keywords of a language that folds case are in
-// lower case, and each keyword is a name by the language's own letters.
+// TestLanguages: what the tables of the languages must hold so that the scanner and Detect work. A sign has two bytes
+// of ASCII at least, by which it is looked up, and there are no more signs than bits. Keywords of a language that folds
+// case are in lower case, and each keyword is a name by the language's own letters.
 func TestLanguages(t *testing.T) {
 	for _, l := range languages() {
 		if len(l.signs) < fewestSigns || len(l.signs) > 32 {
 			t.Errorf("%s has %d signs", l.Name, len(l.signs))
 		}
 		for i, sign := range l.signs {
-			if len(sign) < 2 || sign[0] >= utf8.RuneSelf || sign[1] >= utf8.RuneSelf || slices.Index(l.signs, sign) != i {
+			if len(sign) < 2 || sign[0] >= utf8.RuneSelf || sign[1] >= utf8.RuneSelf ||
+				slices.Index(l.signs, sign) != i {
 				t.Errorf("%s: the sign %q is too short, no ASCII, or there twice", l.Name, sign)
 			}
 		}
@@ -85,7 +87,19 @@ func TestCutShort(t *testing.T) {
 
 // TestMarkLength: the longest operator that a text begins with counts.
 func TestMarkLength(t *testing.T) {
-	for text, want := range map[string]int{">>>=1": 4, ">>> 1": 3, ">>1": 2, "> >": 1, "=": 1, "&^=": 3, "&^x": 2, "?.a": 2, "(=": 1, "::": 2, "+a": 1} {
+	for text, want := range map[string]int{
+		">>>=1": 4,
+		">>> 1": 3,
+		">>1":   2,
+		"> >":   1,
+		"=":     1,
+		"&^=":   3,
+		"&^x":   2,
+		"?.a":   2,
+		"(=":    1,
+		"::":    2,
+		"+a":    1,
+	} {
 		if got := markLength([]byte(text)); got != want {
 			t.Errorf("%q begins with a mark of %d bytes, want %d", text, got, want)
 		}

@@ -39,8 +39,8 @@ func NewScanner(language *Language, text []byte) *Scanner {
 	return &Scanner{language: language, text: text, last: Token{Kind: Mark}}
 }
 
-// Next returns the next token, or false at the end of the text. Tokens are never empty and stand in the order of the text.
-// Between them is white space, and what is neither a letter nor a mark.
+// Next returns the next token, or false at the end of the text. Tokens are never empty and stand in the order of the
+// text. Between them is white space, and what is neither a letter nor a mark.
 func (s *Scanner) Next() (Token, bool) {
 	for s.at < len(s.text) {
 		t := Token{Begin: s.at}
@@ -143,12 +143,12 @@ func markLength(text []byte) int {
 	return 1
 }
 
-// longestRegexp is the length of the longest regular expression that is looked for, in bytes. So text that only looks like
-// the beginning of one costs little.
+// longestRegexp is the length of the longest regular expression that is looked for, in bytes. So text that only looks
+// like the beginning of one costs little.
 const longestRegexp = 1000
 
-// comment returns where the comment ends that begins here, or 0 if none does. One that nothing closes goes to the end of
-// the text.
+// comment returns where the comment ends that begins here, or 0 if none does. One that nothing closes goes to the end
+// of the text.
 func (s *Scanner) comment() int {
 	rest := s.text[s.at:]
 	for _, open := range s.language.lineComments {
@@ -335,8 +335,8 @@ func (s *Scanner) regexp() int {
 	return 0
 }
 
-// heredoc returns where the text up to a line with a word ends, or 0 if no such text begins here: <<WORD, <<-WORD, <<~WORD,
-// <<<WORD, with or without quotation marks around the word.
+// heredoc returns where the text up to a line with a word ends, or 0 if no such text begins here: <<WORD, <<-WORD,
+// <<~WORD, <<<WORD, with or without quotation marks around the word.
 func (s *Scanner) heredoc() int {
 	rest := s.text[s.at:]
 	if !hasPrefix(rest, "<<") || s.unclosed["<<"] {
@@ -350,7 +350,8 @@ func (s *Scanner) heredoc() int {
 		at++
 	}
 	size := 0
-	for at+size < len(rest) && size < 64 && (rest[at+size] == '_' || isDigit(rest[at+size]) || isLetter(rest[at+size])) {
+	for at+size < len(rest) && size < 64 &&
+		(rest[at+size] == '_' || isDigit(rest[at+size]) || isLetter(rest[at+size])) {
 		size++
 	}
 	if size == 0 || isDigit(rest[at]) {

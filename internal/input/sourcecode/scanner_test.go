@@ -31,7 +31,10 @@ func TestTokens(t *testing.T) {
 	}{
 		{"go", "x := 'a' + `b\nc` // d\n", []string{"nx", "m:=", "\"'a'", "m+", "\"`b\nc`", "#// d"}},
 		{"go", "a /* b", []string{"na", "#/* b"}},
-		{"go", "été 0x1p-2 1e+5 .5 a[1:2]", []string{"nété", "d0x1p-2", "d1e+5", "d.5", "na", "m[", "d1", "m:", "d2", "m]"}},
+		{
+			"go", "été 0x1p-2 1e+5 .5 a[1:2]",
+			[]string{"nété", "d0x1p-2", "d1e+5", "d.5", "na", "m[", "d1", "m:", "d2", "m]"},
+		},
 		{"java", "int $x = \"a\\\"b\"; // c", []string{"kint", "n$x", "m=", "\"\"a\\\"b\"", "m;", "#// c"}},
 		{"java", "\"open\nclass", []string{"\"\"open", "kclass"}},
 		{"c", "u8R\"x(a\")x\" 1'000 'b'", []string{"\"u8R\"x(a\")x\"", "d1'000", "\"'b'"}},
@@ -39,10 +42,19 @@ func TestTokens(t *testing.T) {
 			"kfn", "nf", "m<", "m'", "na", "m>", "m(", "nc", "m:", "m&", "m'", "na", "kstr", "m)", "m{",
 			"\"'\\''", "\"'x'", "\"r#\"a\"b\"#", "d1", "m..", "d2", "#/* a /* b */ c */",
 		}},
-		{"javascript", "a / b; x = /[/'\"]\\//g; `t\n${u}`", []string{"na", "m/", "nb", "m;", "nx", "m=", "\"/[/'\"]\\//g", "m;", "\"`t\n${u}`"}},
-		{"python", "def f(): # a\n '''b\n'c''' r'\\''", []string{"kdef", "nf", "m(", "m)", "m:", "# a", "\"'''b\n'c'''", "nr", "\"'\\''"}},
+		{
+			"javascript", "a / b; x = /[/'\"]\\//g; `t\n${u}`",
+			[]string{"na", "m/", "nb", "m;", "nx", "m=", "\"/[/'\"]\\//g", "m;", "\"`t\n${u}`"},
+		},
+		{
+			"python", "def f(): # a\n '''b\n'c''' r'\\''",
+			[]string{"kdef", "nf", "m(", "m)", "m:", "# a", "\"'''b\n'c'''", "nr", "\"'\\''"},
+		},
 		{"ruby", "=begin\na = 1\n=end\nx << y # z\n", []string{"#=begin\na = 1\n=end", "nx", "m<<", "ny", "## z"}},
-		{"shell", "echo $# 'a\nb' <<-EOF # c\n don't\n\tEOF\nfi", []string{"necho", "m$", "m#", "\"'a\nb'", "\"<<-EOF # c\n don't\n\tEOF", "kfi"}},
+		{
+			"shell", "echo $# 'a\nb' <<-EOF # c\n don't\n\tEOF\nfi",
+			[]string{"necho", "m$", "m#", "\"'a\nb'", "\"<<-EOF # c\n don't\n\tEOF", "kfi"},
+		},
 		{"php", "$a = <<<X\n'\nX; # b", []string{"n$a", "m=", "\"<<<X\n'\nX", "m;", "## b"}},
 		{"sql", "SELECT 'a''b' FROM t -- c", []string{"kSELECT", "\"'a'", "\"'b'", "kFROM", "nt", "#-- c"}},
 		{"scala", "val c = 'x'; 'symbol", []string{"kval", "nc", "m=", "\"'x'", "m;", "m'", "nsymbol"}},
@@ -90,7 +102,8 @@ func TestGo(t *testing.T) {
 			if literal == "" {
 				literal = tok.String()
 			}
-			if !ok || string(text[got.Begin:got.End]) != literal || got.Begin != file.Offset(pos) || (got.Kind == Comment) != (tok == token.COMMENT) {
+			if !ok || string(text[got.Begin:got.End]) != literal || got.Begin != file.Offset(pos) ||
+				(got.Kind == Comment) != (tok == token.COMMENT) {
 				t.Fatalf("%s: token %q, want %q", files.Position(pos), text[got.Begin:got.End], literal)
 			}
 		}
@@ -99,7 +112,10 @@ func TestGo(t *testing.T) {
 
 // TestHostile: texts that open and never close take no more than one pass, or this test would not end.
 func TestHostile(t *testing.T) {
-	for _, piece := range []string{`"`, "'", "`", `"""`, "/*", "*/", "/", "=/[", "<<A ", "<<A\n", `R"x(`, `r#"`, "\\", "(", "'\\", "#", "$", "\xff", "=begin\n", "0x", "é", "@\"", "'''"} {
+	for _, piece := range []string{
+		`"`, "'", "`", `"""`, "/*", "*/", "/", "=/[", "<<A ", "<<A\n", `R"x(`, `r#"`, "\\",
+		"(", "'\\", "#", "$", "\xff", "=begin\n", "0x", "é", "@\"", "'''",
+	} {
 		text := []byte(strings.Repeat(piece, 1<<17/len(piece)))
 		for _, l := range languages() {
 			check(t, l, text)
@@ -136,7 +152,10 @@ func FuzzScanner(f *testing.F) {
 func TestDetect(t *testing.T) {
 	for _, test := range []struct{ want, text string }{
 		{"go", "package a\n\nimport (\n\t\"fmt\"\n)\n\nfunc main() {\n\tx := 1\n\tfmt.Println(x)\n}\n"},
-		{"java", "import java.util.*;\npublic class A {\n  public static void main(String[] a) {\n    System.out.println(1);\n  }\n}\n"},
+		{
+			"java",
+			"import java.util.*;\npublic class A {\n  public static void main(String[] a) {\n    System.out.println(1);\n  }\n}\n",
+		},
 		{"python", "import os\n\ndef f(self):\n    return None\n"},
 		{"c", "#include <stdio.h>\nint main(void) {\n  printf(\"a\");\n}\n"},
 		{"javascript", "const a = require('fs');\nmodule.exports = function(x) { return x === 1; };\n"},
@@ -198,7 +217,16 @@ func BenchmarkDetect(b *testing.B) {
 
 // TestIsNameOfCode goes by the ending of a name.
 func TestIsNameOfCode(t *testing.T) {
-	for name, want := range map[string]bool{"a/b.go": true, "x.hpp": true, ".go": false, "a.": false, "a.txt": false, "": false, "go": false, "a.c .h ": false} {
+	for name, want := range map[string]bool{
+		"a/b.go":  true,
+		"x.hpp":   true,
+		".go":     false,
+		"a.":      false,
+		"a.txt":   false,
+		"":        false,
+		"go":      false,
+		"a.c .h ": false,
+	} {
 		if IsNameOfCode([]byte(name)) != want {
 			t.Errorf("%q is code: %v", name, !want)
 		}

@@ -138,17 +138,23 @@ func (s Share) Name() string {
 
 const mostShares = 1000
 
-// Table returns a row for each source that has documents, the one with the most documents first; of two with one name, that
-// of the reference. It has the largest shares, a thousand in all.
+// Table returns a row for each source that has documents, the one with the most documents first; of two with one name,
+// that of the reference. It has the largest shares, a thousand in all.
 func Table(all []Source, c Counts) []Row {
 	var rows []Row
 	var sizes []int64 // of all shares
 	for number, source := range all {
 		of := Number(number)
 		row := Row{
-			Source: source.Name, Reference: source.Reference, Files: source.Files,
-			Documents: c.Documents.Of(of), Removed: c.Removed.Of(of), Elsewhere: c.Elsewhere.Of(of), In: []Share{},
-			Words: c.Words.Of(of), WordsCut: c.Cut.Of(of),
+			Source:    source.Name,
+			Reference: source.Reference,
+			Files:     source.Files,
+			Documents: c.Documents.Of(of),
+			Removed:   c.Removed.Of(of),
+			Elsewhere: c.Elsewhere.Of(of),
+			In:        []Share{},
+			Words:     c.Words.Of(of),
+			WordsCut:  c.Cut.Of(of),
 		}
 		if row.Documents == 0 {
 			continue

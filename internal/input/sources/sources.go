@@ -20,7 +20,8 @@ const (
 	MostReference = 28
 )
 
-// Source is a file, a folder or a value of a field, or what is left of a corpus that has more of them than are told apart.
+// Source is a file, a folder or a value of a field, or what is left of a corpus that has more of them than are told
+// apart.
 type Source struct {
 	// Name is the value, or the path below the folder that all files of the corpus have in common.
 	Name string
@@ -203,7 +204,8 @@ type Value struct {
 
 // compare orders values: the one with the most documents first, equal ones by name.
 func (v Value) compare(other Value) int {
-	return cmp.Or(cmp.Compare(other.Documents, v.Documents), strings.Compare(v.Name, other.Name), cmp.Compare(v.Hash, other.Hash))
+	return cmp.Or(cmp.Compare(other.Documents, v.Documents), strings.Compare(v.Name, other.Name),
+		cmp.Compare(v.Hash, other.Hash))
 }
 
 // Others are the values that are not among the leading ones.
@@ -250,8 +252,8 @@ func (l *Leading) cut(most int) {
 
 // Choice says which values of a field are sources.
 type Choice struct {
-	// Sources are the sources of the reference and then the sources of the input, each ordered by name. The documents with all
-	// other values are the last source of their corpus.
+	// Sources are the sources of the reference and then the sources of the input, each ordered by name. The documents
+	// with all other values are the last source of their corpus.
 	Sources   []Source
 	Documents Tally
 	// Numbers holds the sources by the hashes of their values. Rest is the source of all other documents.
@@ -259,7 +261,8 @@ type Choice struct {
 	Rest    [Corpora]Number
 }
 
-// Choose makes the leading values of both corpora sources. One source of each is for all other values, if there are any.
+// Choose makes the leading values of both corpora sources. One source of each is for all other values, if there are
+// any.
 func Choose(leading [Corpora]*Leading) *Choice {
 	c := &Choice{}
 	for _, corpus := range []Corpus{Reference, Input} {

@@ -29,11 +29,13 @@ func TestDivide(t *testing.T) {
 			[]Source{{Name: "b/x.jsonl", Files: 1}, {Name: "b/y/x.jsonl", Files: 1}, {Name: "bc.jsonl", Files: 1}},
 		},
 		{
-			"many files in two folders", append(many("/a/x/%d.jsonl", 4, lines), many("/a/y/1/2/%d.jsonl", 2, lines)...),
+			"many files in two folders",
+			append(many("/a/x/%d.jsonl", 4, lines), many("/a/y/1/2/%d.jsonl", 2, lines)...),
 			[]Source{{Name: "x", Files: 4}, {Name: "y", Files: 2}},
 		},
 		{
-			"folders at the second level", append(many("/a/x/1/%d.jsonl", 3, lines), many("/a/x/2/%d.jsonl", 2, lines)...),
+			"folders at the second level",
+			append(many("/a/x/1/%d.jsonl", 3, lines), many("/a/x/2/%d.jsonl", 2, lines)...),
 			[]Source{{Name: "1", Files: 3}, {Name: "2", Files: 2}},
 		},
 		{"texts are no sources", many("/a/b/%d.txt", 7, text), []Source{{Name: ".", Files: 7}}},
@@ -44,7 +46,10 @@ func TestDivide(t *testing.T) {
 		{
 			"too many files",
 			append(many("/a/%d.jsonl", 5, lines), File{Path: "/a/z.jsonl", Bytes: 9}),
-			[]Source{{Name: "0.jsonl", Files: 1}, {Name: "1.jsonl", Files: 1}, {Name: "z.jsonl", Files: 1}, {Name: "(3 others)", Files: 3}},
+			[]Source{{Name: "0.jsonl", Files: 1}, {Name: "1.jsonl", Files: 1}, {Name: "z.jsonl", Files: 1}, {
+				Name:  "(3 others)",
+				Files: 3,
+			}},
 		},
 		{
 			"a bucket and a disk",
@@ -52,7 +57,8 @@ func TestDivide(t *testing.T) {
 			[]Source{{Name: "/a/x.jsonl", Files: 1}, {Name: "gs://bucket/x.jsonl", Files: 1}},
 		},
 		{
-			"a folder whose name begins another", append(many("/data/%d.jsonl", 1, lines), many("/data2/%d.jsonl", 1, lines)...),
+			"a folder whose name begins another",
+			append(many("/data/%d.jsonl", 1, lines), many("/data2/%d.jsonl", 1, lines)...),
 			[]Source{{Name: "data/0.jsonl", Files: 1}, {Name: "data2/0.jsonl", Files: 1}},
 		},
 	} {
@@ -66,7 +72,8 @@ func TestDivide(t *testing.T) {
 		}
 		for i, source := range d.Sources {
 			if files.Of(Number(i)) != int64(source.Files) {
-				t.Errorf("%s: %d files are of %s, which has %d", test.name, files.Of(Number(i)), source.Name, source.Files)
+				t.Errorf("%s: %d files are of %s, which has %d", test.name, files.Of(Number(i)), source.Name,
+					source.Files)
 			}
 		}
 	}
@@ -98,7 +105,11 @@ func TestSet(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	all := []Source{{Name: "a", Files: 2}, {Name: "b", Files: 1}, {Name: "empty", Files: 1}, {Name: "ref", Files: 1, Reference: true}}
+	all := []Source{{Name: "a", Files: 2}, {Name: "b", Files: 1}, {Name: "empty", Files: 1}, {
+		Name:      "ref",
+		Files:     1,
+		Reference: true,
+	}}
 	var c Counts
 	c.Documents.Add(0, 10)
 	c.Documents.Add(1, 5)
@@ -111,8 +122,21 @@ func TestTable(t *testing.T) {
 	c.Share(0, Set{1 << 3})
 	c.Share(0, Set{})
 	want := []Row{
-		{Source: "b", Files: 1, Documents: 11, Removed: 3, Elsewhere: 1, In: []Share{{Source: "b", Documents: 3}, {Source: "a", Documents: 1}}},
-		{Source: "a", Files: 2, Documents: 10, Elsewhere: 1, In: []Share{{Source: "ref", Reference: true, Documents: 1}}},
+		{
+			Source:    "b",
+			Files:     1,
+			Documents: 11,
+			Removed:   3,
+			Elsewhere: 1,
+			In:        []Share{{Source: "b", Documents: 3}, {Source: "a", Documents: 1}},
+		},
+		{
+			Source:    "a",
+			Files:     2,
+			Documents: 10,
+			Elsewhere: 1,
+			In:        []Share{{Source: "ref", Reference: true, Documents: 1}},
+		},
 		{Source: "ref", Reference: true, Files: 1, Documents: 1, In: []Share{}},
 	}
 	if got := Table(all, c); !reflect.DeepEqual(got, want) {

@@ -62,8 +62,10 @@ func TestChoose(t *testing.T) {
 				}
 			}
 			for number, source := range choice.Sources {
-				if source.Reference == (corpus == Reference) && documents[number] != choice.Documents.Of(Number(number)) {
-					t.Errorf("%+v has %d documents, want %d", source, choice.Documents.Of(Number(number)), documents[number])
+				if source.Reference == (corpus == Reference) &&
+					documents[number] != choice.Documents.Of(Number(number)) {
+					t.Errorf("%+v has %d documents, want %d", source, choice.Documents.Of(Number(number)),
+						documents[number])
 				}
 			}
 			names := slices.DeleteFunc(slices.Clone(choice.Sources), func(s Source) bool {

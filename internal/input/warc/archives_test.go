@@ -20,13 +20,14 @@ import (
 // limited are the options of tests with real archives.
 var limited = Options{Limit: 64 << 20}
 
-// byWarcio has, for each archive, how many records of each type Python's warcio finds. scripts/warc/counts.py writes it.
+// byWarcio has, for each archive, how many records of each type Python's warcio finds. scripts/warc/counts.py writes
+// it.
 //
 //go:embed testdata/warcio.tsv
 var byWarcio string
 
-// beside are the archives from which this package gives something else than warcio, with what it gives: records by type,
-// then faults. docs/reference/warc.md says why.
+// beside are the archives from which this package gives something else than warcio, with what it gives: records by
+// type, then faults. docs/reference/warc.md says why.
 var beside = map[string]string{
 	"aut/badexample.arc.gz":                  "response=2 warcinfo=1; 3",
 	"copycat/*small-sample-1213893279526_0*": "response=145 warcinfo=1; 0",
@@ -134,8 +135,8 @@ func TestCorpora(t *testing.T) {
 	}
 }
 
-// TestStoresOfCorpora: an archive gives the same records plain, in one gzip member or many, and in zstd frames, and the records of
-// one without faults are the whole of it. Positions ascend.
+// TestStoresOfCorpora: an archive gives the same records plain, in one gzip member or many, and in zstd frames, and the
+// records of one without faults are the whole of it. Positions ascend.
 func TestStoresOfCorpora(t *testing.T) {
 	for name, file := range realArchives(t) {
 		source, member := open(file)
@@ -208,7 +209,8 @@ func equalFrames(t *testing.T, name string, want, got []Frame) {
 	}
 	for i := range want {
 		if want[i].Fault != got[i].Fault || !bytes.Equal(want[i].Raw, got[i].Raw) {
-			t.Errorf("%s: frame %d: %.80q %q, want %.80q %q", name, i, got[i].Raw, got[i].Fault, want[i].Raw, want[i].Fault)
+			t.Errorf("%s: frame %d: %.80q %q, want %.80q %q", name, i, got[i].Raw, got[i].Fault, want[i].Raw,
+				want[i].Fault)
 		}
 	}
 }

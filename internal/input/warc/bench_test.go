@@ -12,8 +12,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// BenchmarkArchives reads the WARC files in gzip that warcio reads in the same way, as one file. scripts/warc/speed.py reads the
-// same ones in Python. If WARC_FILE names an archive in gzip, that one is read instead. MB/cpu-s are decoded bytes by processor time, which other programs disturb less than the clock.
+// BenchmarkArchives reads the WARC files in gzip that warcio reads in the same way, as one file. scripts/warc/speed.py
+// reads the same ones in Python. If WARC_FILE names an archive in gzip, that one is read instead. MB/cpu-s are decoded
+// bytes by processor time, which other programs disturb less than the clock.
 func BenchmarkArchives(b *testing.B) {
 	var file []byte
 	archives := map[string][]byte{}

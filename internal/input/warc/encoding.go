@@ -27,9 +27,10 @@ type decoder struct {
 	zstd     *zstd.Decoder
 }
 
-// decode returns a body without its transfer codings and its content encodings. Servers list them in any order, and list
-// some that are not there; many crawlers keep the head and store the decoded body. So the first bytes of the body decide
-// which of the listed encodings comes next, and those without such bytes are undone in the order of the head, last one first.
+// decode returns a body without its transfer codings and its content encodings. Servers list them in any order, and
+// list some that are not there; many crawlers keep the head and store the decoded body. So the first bytes of the body
+// decide which of the listed encodings comes next, and those without such bytes are undone in the order of the head,
+// last one first.
 func (d *decoder) decode(body []byte, head httpHead, limit int64) ([]byte, error) {
 	d.release()
 	listed := head.encodings
@@ -43,7 +44,8 @@ func (d *decoder) decode(body []byte, head httpHead, limit int64) ([]byte, error
 	return body, nil
 }
 
-// undo undoes one of the encodings that are listed, into one of the two buffers. It returns which one, -1 if the body is in none.
+// undo undoes one of the encodings that are listed, into one of the two buffers. It returns which one, -1 if the body
+// is in none.
 func (d *decoder) undo(buffer int, body []byte, listed [][]byte, limit int64) (decoded []byte, name int, err error) {
 	for _, byMagic := range []bool{true, false} {
 		for i, encoding := range slices.Backward(listed) {
@@ -81,8 +83,8 @@ func (d *decoder) release() {
 	}
 }
 
-// content appends what a body holds in an encoding. It reports whether the body is in that encoding. One that is cut short
-// or damaged after its beginning gives what came before; its error says only that it is too long.
+// content appends what a body holds in an encoding. It reports whether the body is in that encoding. One that is cut
+// short or damaged after its beginning gives what came before; its error says only that it is too long.
 func (d *decoder) content(dst, body []byte, encoding []byte, limit int64) ([]byte, bool, error) {
 	if is(encoding, "chunked") {
 		dst, ok := dechunk(dst, body)
@@ -101,7 +103,9 @@ func (d *decoder) content(dst, body []byte, encoding []byte, limit int64) ([]byt
 	dst, err := appendAll(dst, stream, limit)
 	switch {
 	case int64(len(dst)) > limit:
-		return dst, false, fmt.Errorf("the payload is longer than the %d bytes that a document may have once its %q encoding is undone", limit, encoding)
+		return dst, false, fmt.Errorf(
+			"the payload is longer than the %d bytes that a document may have once its %q encoding is undone",
+			limit, encoding)
 	case isSure:
 		return dst, err == nil || len(dst) > 0, nil
 	}
@@ -113,7 +117,9 @@ func (d *decoder) content(dst, body []byte, encoding []byte, limit int64) ([]byt
 const slack = 32
 
 func isPlain(body []byte) bool {
-	return utf8.Valid(body) && bytes.IndexFunc(body, func(r rune) bool { return r < ' ' && !isSpace(r) || r == 0x7f }) < 0
+	return utf8.Valid(body) && bytes.IndexFunc(body, func(r rune) bool {
+		return r < ' ' && !isSpace(r) || r == 0x7f
+	}) < 0
 }
 
 func isSpace(r rune) bool { return r == '\t' || r == '\n' || r == '\f' || r == '\r' }

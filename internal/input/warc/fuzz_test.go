@@ -12,8 +12,10 @@ import (
 func seeds(t testing.TB) []string {
 	a, b := warcOf("response", "", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>a"), record("request", "GET /")
 	return []string{
-		"", "\r\n", a, a + b, a[:20], a + "junk\n" + b, lying("99", "x") + a, lying("-1", "x") + b, strings.ReplaceAll(a+b, "\r\n", "\n"),
-		arcFirst + arcPage + arcTwo, arcFirst + strings.Replace(arcPage, "5\n", "500\n", 1) + arcTwo, "WARC/1.0\r\n", "WARC/1.0\r\n\r\n" + a,
+		"", "\r\n", a, a + b, a[:20], a + "junk\n" + b, lying("99", "x") + a, lying("-1", "x") + b,
+		strings.ReplaceAll(a+b, "\r\n", "\n"),
+		arcFirst + arcPage + arcTwo, arcFirst + strings.Replace(arcPage, "5\n", "500\n", 1) + arcTwo, "WARC/1.0\r\n",
+		"WARC/1.0\r\n\r\n" + a,
 		warcOf("response", "", "HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n"),
 		warcOf("response", "", "HTTP/1.1 200\r\nContent-Encoding: gzip\r\n\r\n"+packed(t, "gzip", "text")),
 		warcOf("response", "", "HTTP/1.1 200\r\nContent-Encoding: br\r\n\r\n"+packed(t, "br", "text")),
@@ -76,7 +78,8 @@ func equal(t *testing.T, want, got []Frame) {
 		t.Fatalf("%d frames, want %d", len(got), len(want))
 	}
 	for i := range want {
-		if want[i].Position != got[i].Position || want[i].Fault != got[i].Fault || !bytes.Equal(want[i].Raw, got[i].Raw) {
+		if want[i].Position != got[i].Position || want[i].Fault != got[i].Fault ||
+			!bytes.Equal(want[i].Raw, got[i].Raw) {
 			t.Fatalf("frame %d: %+v, want %+v", i, got[i], want[i])
 		}
 	}

@@ -74,7 +74,8 @@ func parseARC(line []byte) (arcHeader, bool) {
 			break
 		}
 		fields[i], rest = rest[n+1:], rest[:n]
-		if date := i - 1; (i == 3 || i == 8) && isARCDate(fields[date]) && isAddress(fields[i]) && bytes.Contains(rest, []byte(":")) {
+		if date := i - 1; (i == 3 || i == 8) && isARCDate(fields[date]) && isAddress(fields[i]) &&
+			bytes.Contains(rest, []byte(":")) {
 			h := arcHeader{url: rest, date: fields[date], mediaType: fields[date-1], length: unknownLength}
 			if length, ok := number(fields[0]); ok {
 				h.length = length
@@ -91,7 +92,8 @@ func isARCDate(field []byte) bool {
 	return len(bytes.Trim(field, "0123456789")) == 0 && shortest <= len(field) && len(field) <= longest
 }
 
-// isAddress reports whether a field may be an IP address of ARC. Crawlers write "-" or nothing for one they do not know.
+// isAddress reports whether a field may be an IP address of ARC. Crawlers write "-" or nothing for one they do not
+// know.
 func isAddress(field []byte) bool { return len(bytes.Trim(field, "0123456789abcdefABCDEF.:-")) == 0 }
 
 type httpHead struct {
@@ -140,7 +142,8 @@ func appendListed(names [][]byte, list []byte) [][]byte {
 }
 
 // dechunk appends the content of the chunks of a body. It reports whether the body is in chunks at all: crawlers write
-// bodies that they have decoded under the head of one that was not. A body that ends within a chunk gives what is there.
+// bodies that they have decoded under the head of one that was not. A body that ends within a chunk gives what is
+// there.
 func dechunk(dst, body []byte) ([]byte, bool) {
 	for {
 		line, rest := nextLine(body)

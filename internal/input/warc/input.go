@@ -117,8 +117,8 @@ func (in *input) piece(from int) []byte {
 	return line[:in.memberWithin(from, from+len(line))-from]
 }
 
-// line returns the unread line from an index on, with its newline. A line ends as well where the stream does, and where it
-// is as long as a line may be.
+// line returns the unread line from an index on, with its newline. A line ends as well where the stream does, and where
+// it is as long as a line may be.
 func (in *input) line(from int) []byte {
 	for have := from; ; {
 		unread := in.ahead(have + 1)

@@ -21,18 +21,18 @@
 // Each byte of a stream is in a frame, or in the blank lines between two. A frame that is no good record is a fault and
 // says why. The frames of an archive without faults, one after the other, are the archive.
 //
-// The length that a record gives is believed unless it is proved wrong: what follows the block has to be the next record
-// or the end. If it is not, and a record begins within the block, the record at hand is a fault and the reader goes on
-// with that one. If none does, the record stays as it is, and what follows is a fault up to the next one that begins.
-// So a page that quotes an archive is not taken apart, unless the record around it is broken.
+// The length that a record gives is believed unless it is proved wrong: what follows the block has to be the next
+// record or the end. If it is not, and a record begins within the block, the record at hand is a fault and the reader
+// goes on with that one. If none does, the record stays as it is, and what follows is a fault up to the next one that
+// begins. So a page that quotes an archive is not taken apart, unless the record around it is broken.
 //
 // # Positions
 //
-// The position of a frame in a plain file is where it begins, in bytes. In a compressed file it is where the gzip member
-// or zstd frame begins in which the record begins, in bytes of the stored file, plus the number of frames before it that
-// begin in the same member: archives as they should be, of one record a member, can be entered there. If a member holds more
-// records than it takes bytes, positions would not ascend, and the records of the next member that have none left are
-// faults.
+// The position of a frame in a plain file is where it begins, in bytes. In a compressed file it is where the gzip
+// member or zstd frame begins in which the record begins, in bytes of the stored file, plus the number of frames before
+// it that begin in the same member: archives as they should be, of one record a member, can be entered there. If a
+// member holds more records than it takes bytes, positions would not ascend, and the records of the next member that
+// have none left are faults.
 //
 // # Dialects
 //
@@ -60,8 +60,8 @@ type Options struct {
 	Start int64
 	// End, if not 0, is where in a plain file the source ends, in bytes. It unmasks a length that reaches beyond.
 	End int64
-	// Hold, if not nil, is called before a record of more than 8 MiB is held. It may wait, and its error is the error of
-	// [Reader.Next].
+	// Hold, if not nil, is called before a record of more than 8 MiB is held. It may wait, and its error is the error
+	// of [Reader.Next].
 	Hold func() error
 }
 
@@ -89,8 +89,8 @@ type Reader struct {
 	inDoubt  bool   // where the last record ends is not known, so what follows may be of its page
 }
 
-// ids are the ids in the header of a record: its own, the id of the warcinfo, and the id of the record that it was written with.
-// Only the crawler knows the first two while it reads a page.
+// ids are the ids in the header of a record: its own, the id of the warcinfo, and the id of the record that it was
+// written with. Only the crawler knows the first two while it reads a page.
 type ids struct{ own, info, with []byte }
 
 func NewReader(source io.Reader, options Options) *Reader {
@@ -119,7 +119,8 @@ func (r *Reader) Next() (Frame, error) {
 	f, err := r.next()
 	f.Position = position
 	if !rises && f.Fault == "" {
-		f.Fault = fmt.Sprintf("there are more records than bytes in the compressed member at %d: this one has no position", r.member)
+		f.Fault = fmt.Sprintf(
+			"there are more records than bytes in the compressed member at %d: this one has no position", r.member)
 	}
 	return f, err
 }
@@ -154,7 +155,8 @@ func (r *Reader) next() (Frame, error) {
 	case h.block <= r.options.Limit-int64(h.length):
 		return r.record(h)
 	case r.options.End > 0 && h.block > r.options.End-r.options.Start-r.in.offset-int64(h.length):
-		return r.cut(h.length, fmt.Sprintf("the record gives its length as %d bytes, which is beyond the end", h.block)), nil
+		return r.cut(h.length,
+			fmt.Sprintf("the record gives its length as %d bytes, which is beyond the end", h.block)), nil
 	default:
 		return r.passOver(h), nil
 	}
@@ -177,13 +179,17 @@ func (r *Reader) record(h header) (Frame, error) {
 			return r.cut(end, ""), nil
 		}
 	}
-	// What follows is no record. Either the length reaches into the next one or beyond the end, or there is junk, or the rest of a page.
+	// What follows is no record. Either the length reaches into the next one or beyond the end, or there is junk, or
+	// the rest of a page.
 	r.inDoubt = h.isWARC
 	if next := r.find(h, min(length, have)); next < min(length, have) {
-		return r.cut(next, fmt.Sprintf("the record gives its length as %d bytes, but another one begins after %d", h.block, next-h.length)), nil
+		return r.cut(next,
+			fmt.Sprintf("the record gives its length as %d bytes, but another one begins after %d", h.block,
+				next-h.length)), nil
 	}
 	if have < length {
-		return r.cut(have, fmt.Sprintf("the record is cut short: %d of %d bytes are there", have-h.length, h.block)), nil
+		return r.cut(have,
+			fmt.Sprintf("the record is cut short: %d of %d bytes are there", have-h.length, h.block)), nil
 	}
 	return r.cut(end, ""), nil
 }
@@ -263,8 +269,8 @@ func (r *Reader) readWARC(first int) header {
 	return h
 }
 
-// isVouched reports whether the crawler has written the record that begins here, and not who made the page of the record before: it
-// begins a compressed member, or names that record, or the same warcinfo.
+// isVouched reports whether the crawler has written the record that begins here, and not who made the page of the
+// record before: it begins a compressed member, or names that record, or the same warcinfo.
 func (r *Reader) isVouched() bool {
 	if r.beginsMember() {
 		return true
@@ -280,7 +286,8 @@ func (r *Reader) isVouched() bool {
 	r.readWARC(len(line))
 	found := r.ids
 	r.ids = before
-	return len(found.with) > 0 && bytes.Equal(found.with, before.own) || len(found.info) > 0 && bytes.Equal(found.info, before.info)
+	return len(found.with) > 0 && bytes.Equal(found.with, before.own) ||
+		len(found.info) > 0 && bytes.Equal(found.info, before.info)
 }
 
 // isBoundary reports whether a record may end here: another one follows, or nothing.
@@ -304,8 +311,8 @@ func (r *Reader) find(h header, n int) int {
 	return n
 }
 
-// resumes reports whether a record begins at a line. It is stricter than isBoundary, for it looks where none is due: the
-// first field has to look like one.
+// resumes reports whether a record begins at a line. It is stricter than isBoundary, for it looks where none is due:
+// the first field has to look like one.
 func (r *Reader) resumes(at int) bool {
 	line := r.in.line(at)
 	if !isVersion(line) {
@@ -331,7 +338,8 @@ func (r *Reader) junk() Frame {
 			return Frame{Fault: fmt.Sprintf(fault, passed)}
 		}
 		if resumes && r.inDoubt {
-			fault = "the record before gives a wrong length, or none: %d bytes after it are not read, since what looks like a record there may be of its page"
+			fault = "the record before gives a wrong length, or none: %d bytes after it are not read, " +
+				"since what looks like a record there may be of its page"
 		}
 		isLineStart = len(line) < maxLine || line[len(line)-1] == '\n'
 		passed += int64(len(line))
@@ -355,11 +363,13 @@ func (r *Reader) passOver(h header) Frame {
 		r.in.pass(n)
 		left -= int64(n)
 		if left > 0 && r.beginsMember() && r.resumes(0) {
-			f.Fault = fmt.Sprintf("the record gives its length as %d bytes, but another one begins after %d", h.block, h.block-left)
+			f.Fault = fmt.Sprintf("the record gives its length as %d bytes, but another one begins after %d", h.block,
+				h.block-left)
 			return f
 		}
 	}
-	f.Fault = fmt.Sprintf("the record of %d bytes is longer than the %d that a record may have", int64(h.length)+h.block, r.options.Limit)
+	f.Fault = fmt.Sprintf("the record of %d bytes is longer than the %d that a record may have",
+		int64(h.length)+h.block, r.options.Limit)
 	return f
 }
 

@@ -18,7 +18,8 @@ const info = "WARC-Warcinfo-ID: <urn:x:info>\r\n"
 
 // record returns a WARC record of a type with a block.
 func record(kind, block string) string {
-	return "WARC/1.0\r\nWARC-Type: " + kind + "\r\n" + info + "WARC-Record-ID: <urn:x:" + kind + ">\r\nContent-Length: " + strconv.Itoa(len(block)) + "\r\n\r\n" + block + "\r\n\r\n"
+	return "WARC/1.0\r\nWARC-Type: " + kind + "\r\n" + info + "WARC-Record-ID: <urn:x:" + kind +
+		">\r\nContent-Length: " + strconv.Itoa(len(block)) + "\r\n\r\n" + block + "\r\n\r\n"
 }
 
 // lying returns a WARC record that gives a length of its own.
@@ -43,37 +44,85 @@ func TestReader(t *testing.T) {
 		stream string
 		want   []string // what each frame holds, or "!" and the fault
 	}{
-		"nothing":               {"", nil},
-		"blank lines":           {"\r\n\n\n", nil},
-		"three":                 {a + b + c, []string{a, b, c}},
-		"blank lines before":    {"\n\r\n" + a, []string{a}},
-		"many blank lines":      {a + strings.Repeat("\n", 100) + b, []string{a + strings.Repeat("\n", 12), b}},
-		"no blank lines":        {strings.TrimRight(a, "\r\n") + strings.TrimRight(b, "\r\n"), []string{strings.TrimRight(a, "\r\n"), strings.TrimRight(b, "\r\n")}},
-		"newlines alone":        {shortEnds + b, []string{shortEnds, b}},
-		"header without colon":  {strings.Replace(a, "\r\n", "\r\nno colon\r\n", 1), []string{strings.Replace(a, "\r\n", "\r\nno colon\r\n", 1)}},
-		"header in other case":  {strings.Replace(a, "Content-Length", "content-LENGTH", 1) + b, []string{strings.Replace(a, "Content-Length", "content-LENGTH", 1), b}},
-		"arc":                   {arcFirst + arcPage + arcTwo, []string{arcFirst, arcPage, arcTwo}},
-		"quotes an archive":     {record("resource", "see\n"+a+b) + c, []string{record("resource", "see\n"+a+b), c}},
-		"junk first":            {"junk\nWARC/\n" + a, []string{"!11 bytes are no WARC or ARC record", a}},
-		"junk between":          {a + "junk\r\nmore\r\n" + b, []string{a, "!12 bytes are no WARC or ARC record", b}},
-		"junk last":             {a + "\x00\x00\r\n", []string{a, "!4 bytes are no WARC or ARC record"}},
-		"junk in arc":           {arcFirst + "URL IP date\n" + arcPage, []string{arcFirst, "!12 bytes are no WARC or ARC record", arcPage}},
-		"length too short":      {lying("2", "hello") + b, []string{strings.TrimSuffix(lying("2", "hello"), "llo\r\n\r\n"), "!7 bytes are no WARC or ARC record", b}},
-		"length into next":      {lying("20", "hello") + b + c, []string{"!the record gives its length as 20 bytes, but another one begins after 9", b, c}},
-		"length beyond end":     {lying("9999", "hello") + b + c, []string{"!the record gives its length as 9999 bytes, but another one begins after 9", b, c}},
-		"length in arc":         {arcFirst + strings.Replace(arcPage, " 5\n", " 50\n", 1) + arcTwo, []string{arcFirst, "!the record gives its length as 50 bytes, but another one begins after 6", arcTwo}},
-		"cut in block":          {a + b[:len(b)-7], []string{a, "!the record is cut short: 2 of 5 bytes are there"}},
-		"cut in header":         {a + "WARC/1.0\r\nWARC-Ty", []string{a, "!the header of the record has no end"}},
-		"cut in version":        {a + "WAR", []string{a, "!3 bytes are no WARC or ARC record"}},
-		"no length":             {"WARC/1.0\r\nWARC-Type: x\r\n" + info + "\r\njunk\n" + b, []string{"!the record does not give its length", "!5 bytes are no WARC or ARC record", b}},
-		"length no number":      {lying("-1", "") + b, []string{"!the record does not give its length", b}},
-		"length huge":           {lying("99999999999999999999", "") + b, []string{"!the record does not give its length", b}},
-		"length at most":        {lying("9223372036854775807", "") + b, []string{"!the record is cut short: 129 of 9223372036854775807 bytes are there"}},
-		"arc length no number":  {strings.Replace(arcFirst, " 3\n", " abc\n", 1) + arcPage, []string{"!the record does not give its length", "!4 bytes are no WARC or ARC record", arcPage}},
-		"header has no end":     {"WARC/1.0\r\nWARC-Type: x\r\n" + b, []string{"!the header of the record has no end", b}},
-		"header far too long":   {"WARC/1.0\r\n" + strings.Repeat("a: b\r\n", 1<<16) + "\r\n" + b, []string{"!the header of the record has no end", "!131084 bytes are no WARC or ARC record", b}},
-		"record too long":       {a + long + b, []string{a, "!the record of 1310844 bytes is longer than the 1048576 that a record may have", b}},
-		"record too long, last": {a + long[:len(long)-9], []string{a, "!the record is cut short: 1310715 of 1310720 bytes are there"}},
+		"nothing":            {"", nil},
+		"blank lines":        {"\r\n\n\n", nil},
+		"three":              {a + b + c, []string{a, b, c}},
+		"blank lines before": {"\n\r\n" + a, []string{a}},
+		"many blank lines":   {a + strings.Repeat("\n", 100) + b, []string{a + strings.Repeat("\n", 12), b}},
+		"no blank lines": {
+			strings.TrimRight(a, "\r\n") + strings.TrimRight(b, "\r\n"),
+			[]string{strings.TrimRight(a, "\r\n"), strings.TrimRight(b, "\r\n")},
+		},
+		"newlines alone": {shortEnds + b, []string{shortEnds, b}},
+		"header without colon": {
+			strings.Replace(a, "\r\n", "\r\nno colon\r\n", 1),
+			[]string{strings.Replace(a, "\r\n", "\r\nno colon\r\n", 1)},
+		},
+		"header in other case": {
+			strings.Replace(a, "Content-Length", "content-LENGTH", 1) + b,
+			[]string{strings.Replace(a, "Content-Length", "content-LENGTH", 1), b},
+		},
+		"arc":               {arcFirst + arcPage + arcTwo, []string{arcFirst, arcPage, arcTwo}},
+		"quotes an archive": {record("resource", "see\n"+a+b) + c, []string{record("resource", "see\n"+a+b), c}},
+		"junk first":        {"junk\nWARC/\n" + a, []string{"!11 bytes are no WARC or ARC record", a}},
+		"junk between":      {a + "junk\r\nmore\r\n" + b, []string{a, "!12 bytes are no WARC or ARC record", b}},
+		"junk last":         {a + "\x00\x00\r\n", []string{a, "!4 bytes are no WARC or ARC record"}},
+		"junk in arc": {
+			arcFirst + "URL IP date\n" + arcPage,
+			[]string{arcFirst, "!12 bytes are no WARC or ARC record", arcPage},
+		},
+		"length too short": {
+			lying("2", "hello") + b,
+			[]string{strings.TrimSuffix(lying("2", "hello"), "llo\r\n\r\n"), "!7 bytes are no WARC or ARC record", b},
+		},
+		"length into next": {
+			lying("20", "hello") + b + c,
+			[]string{"!the record gives its length as 20 bytes, but another one begins after 9", b, c},
+		},
+		"length beyond end": {
+			lying("9999", "hello") + b + c,
+			[]string{"!the record gives its length as 9999 bytes, but another one begins after 9", b, c},
+		},
+		"length in arc": {
+			arcFirst + strings.Replace(arcPage, " 5\n", " 50\n", 1) + arcTwo,
+			[]string{arcFirst, "!the record gives its length as 50 bytes, but another one begins after 6", arcTwo},
+		},
+		"cut in block":   {a + b[:len(b)-7], []string{a, "!the record is cut short: 2 of 5 bytes are there"}},
+		"cut in header":  {a + "WARC/1.0\r\nWARC-Ty", []string{a, "!the header of the record has no end"}},
+		"cut in version": {a + "WAR", []string{a, "!3 bytes are no WARC or ARC record"}},
+		"no length": {
+			"WARC/1.0\r\nWARC-Type: x\r\n" + info + "\r\njunk\n" + b,
+			[]string{"!the record does not give its length", "!5 bytes are no WARC or ARC record", b},
+		},
+		"length no number": {lying("-1", "") + b, []string{"!the record does not give its length", b}},
+		"length huge": {
+			lying("99999999999999999999", "") + b,
+			[]string{"!the record does not give its length", b},
+		},
+		"length at most": {
+			lying("9223372036854775807", "") + b,
+			[]string{"!the record is cut short: 129 of 9223372036854775807 bytes are there"},
+		},
+		"arc length no number": {
+			strings.Replace(arcFirst, " 3\n", " abc\n", 1) + arcPage,
+			[]string{"!the record does not give its length", "!4 bytes are no WARC or ARC record", arcPage},
+		},
+		"header has no end": {
+			"WARC/1.0\r\nWARC-Type: x\r\n" + b,
+			[]string{"!the header of the record has no end", b},
+		},
+		"header far too long": {
+			"WARC/1.0\r\n" + strings.Repeat("a: b\r\n", 1<<16) + "\r\n" + b,
+			[]string{"!the header of the record has no end", "!131084 bytes are no WARC or ARC record", b},
+		},
+		"record too long": {
+			a + long + b,
+			[]string{a, "!the record of 1310844 bytes is longer than the 1048576 that a record may have", b},
+		},
+		"record too long, last": {
+			a + long[:len(long)-9],
+			[]string{a, "!the record is cut short: 1310715 of 1310720 bytes are there"},
+		},
 	} {
 		for reading, wrap := range map[string]func(io.Reader) io.Reader{
 			"whole":       func(r io.Reader) io.Reader { return r },
@@ -102,20 +151,24 @@ func TestReader(t *testing.T) {
 	}
 }
 
-// TestForgedRecords: text of a page is no record of another address, whatever length the record of the page gives. The next record of the crawler is
-// known by what pages cannot know.
+// TestForgedRecords: text of a page is no record of another address, whatever length the record of the page gives. The
+// next record of the crawler is known by what pages cannot know.
 func TestForgedRecords(t *testing.T) {
 	const html = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>a page"
-	forged := strings.ReplaceAll(record("response", html), info, "WARC-Warcinfo-ID: <urn:x:other>\r\nWARC-Target-URI: http://bank.example/\r\n")
+	forged := strings.ReplaceAll(record("response", html), info,
+		"WARC-Warcinfo-ID: <urn:x:other>\r\nWARC-Target-URI: http://bank.example/\r\n")
 	page := html + "\r\n\r\n" + forged + forged + "\r\nmore of the page"
-	page = strings.Replace(page, "\r\n\r\n", "\r\nContent-Length: "+strconv.Itoa(len(page)-len(html)+len("<p>a page"))+"\r\n\r\n", 1)
+	page = strings.Replace(page, "\r\n\r\n",
+		"\r\nContent-Length: "+strconv.Itoa(len(page)-len(html)+len("<p>a page"))+"\r\n\r\n", 1)
 	length := func(n int) string { return "Content-Length: " + strconv.Itoa(n) }
 	own := record("response", page)
 	after := record("request", "GET /")
-	with := strings.Replace(strings.Replace(after, info, "WARC-Concurrent-To: <urn:x:response>\r\n", 1), "urn:x:request", "urn:x:with", 1)
+	with := strings.Replace(strings.Replace(after, info, "WARC-Concurrent-To: <urn:x:response>\r\n", 1),
+		"urn:x:request", "urn:x:with", 1)
 	unknown := strings.Replace(after, info, "", 1)
 	for name, wrong := range map[string]string{
-		"short":            strings.Replace(own, length(len(page)), length(strings.Index(page, "a page")+len("a page")), 1),
+		"short": strings.Replace(own, length(len(page)),
+			length(strings.Index(page, "a page")+len("a page")), 1),
 		"short, into it":   strings.Replace(own, length(len(page)), length(len(html)+80), 1),
 		"short, behind it": strings.Replace(own, length(len(page)), length(len(page)-4), 1),
 		"long":             strings.Replace(own, length(len(page)), length(len(page)+40), 1),
@@ -124,11 +177,13 @@ func TestForgedRecords(t *testing.T) {
 		for next, isRead := range map[string]bool{after: true, with: true, unknown: false} {
 			frames, _ := readAll(t, strings.NewReader(wrong+next+record("metadata", "")), options)
 			got := counted(frames, io.EOF)
-			if !isRead && !strings.HasPrefix(got, "metadata=1") && !strings.HasPrefix(got, "metadata=1 response=1") || isRead && !strings.Contains(got, "request=1") {
+			if !isRead && !strings.HasPrefix(got, "metadata=1") && !strings.HasPrefix(got, "metadata=1 response=1") ||
+				isRead && !strings.Contains(got, "request=1") {
 				t.Errorf("%s, then %.60q: %s", name, next, got)
 			}
 			for _, f := range frames {
-				if r, err := (&Parser{Limit: 1 << 20}).Parse(f.Raw); f.Fault == "" && err == nil && string(r.URL) == "http://bank.example/" {
+				if r, err := (&Parser{Limit: 1 << 20}).Parse(f.Raw); f.Fault == "" && err == nil &&
+					string(r.URL) == "http://bank.example/" {
 					t.Errorf("%s: a forged record is read", name)
 				}
 			}
@@ -147,13 +202,18 @@ func TestForgedRecords(t *testing.T) {
 func TestEnd(t *testing.T) {
 	a := record("request", "GET /")
 	stream := a + lying("9223372036854775807", "") + a
-	frames, _ := readAll(t, strings.NewReader(stream), Options{Limit: 1 << 20, Start: 1000, End: 1000 + int64(len(stream))})
+	frames, _ := readAll(t, strings.NewReader(stream), Options{
+		Limit: 1 << 20,
+		Start: 1000,
+		End:   1000 + int64(len(stream)),
+	})
 	var got []int64
 	for _, f := range frames {
 		got = append(got, f.Position-1000, int64(len(f.Fault)))
 	}
 	first, last := int64(len(a)), int64(len(stream)-len(a))
-	if difference := cmp.Diff([]int64{0, 0, first, int64(len(frames[1].Fault)), last, 0}, got); difference != "" || frames[1].Fault == "" {
+	if difference := cmp.Diff([]int64{0, 0, first, int64(len(frames[1].Fault)), last, 0}, got); difference != "" ||
+		frames[1].Fault == "" {
 		t.Error(difference)
 	}
 }
@@ -175,7 +235,8 @@ func pack(t testing.TB, contents ...string) (file []byte, starts []int64) {
 	return packed.Bytes(), starts
 }
 
-// TestMembers: positions in a compressed file are the positions of its members, plus the number of the record in its member.
+// TestMembers: positions in a compressed file are the positions of its members, plus the number of the record in its
+// member.
 func TestMembers(t *testing.T) {
 	a, b, c := record("response", "HTTP/1.1 200 OK\r\n\r\na"), record("request", "GET /"), record("metadata", "")
 	long := record("resource", strings.Repeat("long ", 1<<18))
@@ -188,7 +249,10 @@ func TestMembers(t *testing.T) {
 	if end != io.EOF {
 		t.Fatal(end)
 	}
-	want := []int64{starts[0], starts[1], starts[1] + 1, starts[3], starts[3] + 1, starts[5], starts[6], starts[7], starts[8], starts[9]}
+	want := []int64{
+		starts[0], starts[1], starts[1] + 1, starts[3], starts[3] + 1, starts[5], starts[6], starts[7],
+		starts[8], starts[9],
+	}
 	var got []int64
 	for i, f := range frames {
 		got = append(got, f.Position)
@@ -226,7 +290,10 @@ func TestSourceErrors(t *testing.T) {
 	a, b := record("response", "HTTP/1.1 200 OK\r\n\r\na"), record("request", "GET /")
 	cut := strings.TrimSuffix(b, " /\r\n\r\n")
 	r := NewReader(&breaking{parts: []string{a + b, cut, a}}, options)
-	for i, want := range []string{a, b, "broken", "the record is cut short: 3 of 5 bytes are there", "broken", a, "broken", "EOF", "EOF"} {
+	for i, want := range []string{
+		a, b, "broken", "the record is cut short: 3 of 5 bytes are there", "broken", a,
+		"broken", "EOF", "EOF",
+	} {
 		f, err := r.Next()
 		got := f.Fault
 		if err != nil {

@@ -30,12 +30,16 @@ const (
 	OtherStatus
 	// OtherType is a response or resource whose media type is no text, such as an image.
 	OtherType
-	// OfCrawler is a record of the crawler about its work, such as the log of wget, or about a page, such as its text or a picture of it.
+	// OfCrawler is a record of the crawler about its work, such as the log of wget, or about a page, such as its text
+	// or a picture of it.
 	OfCrawler
 	Uses = iota
 )
 
-var useNames = [Uses]string{"document", "warcinfo", "request", "metadata", "revisit", "other record", "other status", "other type", "record of the crawler"}
+var useNames = [Uses]string{
+	"document", "warcinfo", "request", "metadata", "revisit", "other record", "other status",
+	"other type", "record of the crawler",
+}
 
 func (u Use) String() string { return useNames[u] }
 
@@ -143,8 +147,8 @@ func (p *Parser) parseWARC(rest []byte) (r Record, err error) {
 // aboutPage matches what comes before the address of the page in the address of a record about it.
 var aboutPage = regexp.MustCompile(`^[a-z][a-z_-]*(:[a-zA-Z_-]+)?:https?$`)
 
-// isOfCrawler reports whether a record with that address is one of the crawler about its work or about a page, such as urn:text:https://...
-// and screenshot:http://..., and metadata://... of wget.
+// isOfCrawler reports whether a record with that address is one of the crawler about its work or about a page, such as
+// urn:text:https://... and screenshot:http://..., and metadata://... of wget.
 func isOfCrawler(address []byte) bool {
 	before, _, has := bytes.Cut(address, []byte("://"))
 	if !has || bytes.IndexByte(before, ':') < 0 {
@@ -231,10 +235,12 @@ func (p *Parser) page(r Record, body []byte, head httpHead) (Record, error) {
 
 func (p *Parser) check(r Record) error {
 	if int64(len(r.Payload)) > p.Limit {
-		return fmt.Errorf("the payload of %d bytes is longer than the %d that a document may have", len(r.Payload), p.Limit)
+		return fmt.Errorf("the payload of %d bytes is longer than the %d that a document may have", len(r.Payload),
+			p.Limit)
 	}
 	if found := mediatype.OfNonText(r.Payload); found != "" {
-		return fmt.Errorf("the payload is no text: the record says %s, and the bytes are %s", cmp.Or(r.MediaType, "nothing of its type"), found)
+		return fmt.Errorf("the payload is no text: the record says %s, and the bytes are %s",
+			cmp.Or(r.MediaType, "nothing of its type"), found)
 	}
 	return nil
 }

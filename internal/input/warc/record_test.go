@@ -26,13 +26,17 @@ type told struct {
 }
 
 func tell(r Record) told {
-	return told{r.Use, r.Type, string(r.ID), string(r.URL), string(r.Date), r.Status, r.MediaType, string(r.Charset), string(r.Languages), string(r.Payload), string(r.Location)}
+	return told{
+		r.Use, r.Type, string(r.ID), string(r.URL), string(r.Date), r.Status, r.MediaType, string(r.Charset),
+		string(r.Languages), string(r.Payload), string(r.Location),
+	}
 }
 
 // warcOf returns a WARC record of a type, with further header lines.
 func warcOf(kind, header, block string) string {
 	r := record(kind, block)
-	return strings.Replace(r, "\r\n", "\r\nWARC-Target-URI: http://a.example/\r\nWARC-Date: 2026-01-02T03:04:05Z\r\n"+header, 1)
+	return strings.Replace(r, "\r\n",
+		"\r\nWARC-Target-URI: http://a.example/\r\nWARC-Date: 2026-01-02T03:04:05Z\r\n"+header, 1)
 }
 
 // page returns what Parse shall say of a document in a record of warcOf.
@@ -47,7 +51,13 @@ func page(kind, mediaType, charset, payload string) told {
 
 // about returns what Parse shall say of a record of warcOf.
 func about(use Use, kind string) told {
-	return told{Use: use, Type: kind, ID: "<urn:x:" + kind + ">", URL: "http://a.example/", Date: "2026-01-02T03:04:05Z"}
+	return told{
+		Use:  use,
+		Type: kind,
+		ID:   "<urn:x:" + kind + ">",
+		URL:  "http://a.example/",
+		Date: "2026-01-02T03:04:05Z",
+	}
 }
 
 // with returns a record with a status and a media type.
@@ -71,7 +81,14 @@ func (r told) in(languages string) told {
 func TestParse(t *testing.T) {
 	const html, http = "Content-Type: text/html\r\n", "Content-Type: application/http\r\n"
 	const ok = "HTTP/1.1 200 OK\r\n"
-	arc := told{Type: "response", URL: "http://a.example/a b", Date: "2008-01-01T00:00:00Z", Status: 200, MediaType: "text/html", Payload: "hi"}
+	arc := told{
+		Type:      "response",
+		URL:       "http://a.example/a b",
+		Date:      "2008-01-01T00:00:00Z",
+		Status:    200,
+		MediaType: "text/html",
+		Payload:   "hi",
+	}
 	bracket := about(Request, "request")
 	bracket.URL += ">"
 	name := arc
@@ -80,39 +97,109 @@ func TestParse(t *testing.T) {
 		raw  string
 		want told
 	}{
-		"response":             {warcOf("response", http, ok+"content-type: Text/HTML; x=y; Charset=\"Big5\"\r\n\r\nhi"), page("response", "text/html", "Big5", "hi")},
-		"response, newlines":   {warcOf("response", http, "HTTP/1.0 200\nContent-Type:text/plain\n\nhi"), page("response", "text/plain", "", "hi")},
-		"response, no body":    {warcOf("response", http, ok+html), page("response", "text/html", "", "")},
-		"type by the archive":  {warcOf("response", http+"WARC-Identified-Payload-Type: application/xhtml+xml\r\n", ok+"\r\nhi"), page("response", "application/xhtml+xml", "", "hi")},
-		"type by the content":  {warcOf("response", http, ok+"\r\n<!DOCTYPE html>hi"), page("response", "text/html", "", "<!DOCTYPE html>hi")},
-		"no type, no text":     {warcOf("response", http, ok+"\r\n\x00\x01\x02\x03"), about(OtherType, "response").with(200, "")},
-		"no media type":        {warcOf("response", http, ok+"Content-Type: nonsense\r\n\r\nhi"), page("response", "text/plain", "", "hi")},
-		"image":                {warcOf("response", http, ok+"Content-Type: image/png\r\n\r\nhi"), about(OtherType, "response").with(200, "image/png")},
-		"style sheet":          {warcOf("response", http, ok+"Content-Type: text/css\r\n\r\nhi"), about(OtherType, "response").with(200, "text/css")},
-		"not found":            {warcOf("response", http, "HTTP/1.1 404 Not Found\r\n"+html+"\r\nhi"), about(OtherStatus, "response").with(404, "text/html")},
-		"not found, elsewhere": {warcOf("response", http, "HTTP/1.1 404 Not Found\r\nLocation: http://b.example/\r\n\r\n"), about(OtherStatus, "response").with(404, "")},
-		"redirect":             {warcOf("response", http, "HTTP/1.1 301 Moved\r\nlocation:  http://b.example/x \r\n"+html+"\r\nhi"), about(OtherStatus, "response").with(301, "text/html").to("http://b.example/x")},
-		"nothing":              {warcOf("response", http, ""), about(OtherStatus, "response")},
-		"name server":          {warcOf("response", "Content-Type: text/dns\r\n", "a.example. 1 IN A 1.2.3.4"), about(OtherType, "response").with(0, "text/dns")},
-		"resource":             {warcOf("resource", html, "hi"), page("resource", "text/html", "", "hi")},
-		"resource, no text":    {warcOf("resource", "Content-Type: image/gif\r\n", "hi"), about(OtherType, "resource").with(0, "image/gif")},
-		"conversion":           {warcOf("conversion", "Content-Type: text/plain\r\n", "hi"), page("conversion", "text/plain", "", "hi")},
-		"languages":            {warcOf("conversion", "Content-Type: text/plain\r\nWARC-Identified-Content-Language: eng,deu\r\n", "hi"), page("conversion", "text/plain", "", "hi").in("eng,deu")},
-		"request":              {warcOf("request", http, "GET / HTTP/1.1\r\n\r\n"), about(Request, "request")},
-		"metadata":             {warcOf("metadata", "", "a: b"), about(Metadata, "metadata")},
-		"warcinfo":             {warcOf("warcinfo", "", "a: b"), about(Warcinfo, "warcinfo")},
-		"revisit":              {warcOf("revisit", http, ok), about(Revisit, "revisit")},
-		"continuation":         {warcOf("continuation", "", "x"), about(OtherRecord, "continuation")},
-		"type in capitals":     {strings.Replace(warcOf("request", "", "x"), "WARC-Type: request", "warc-type:REQUEST", 1), about(Request, "request")},
-		"URL in brackets":      {strings.Replace(warcOf("request", "", ""), "http://a.example/", "<http://a.example/>", 1), about(Request, "request")},
-		"URL with a bracket":   {strings.Replace(warcOf("request", "", ""), "http://a.example/", "http://a.example/>", 1), bracket},
-		"line without colon":   {warcOf("request", "http://a.example/\r\n", ""), about(Request, "request")},
-		"arc":                  {"http://a.example/a b 1.2.3.4 20080101000000 text/html 46\n" + ok + html + "\r\nhi\n", arc},
+		"response": {
+			warcOf("response", http,
+				ok+"content-type: Text/HTML; x=y; Charset=\"Big5\"\r\n\r\nhi"),
+			page("response", "text/html", "Big5", "hi"),
+		},
+		"response, newlines": {
+			warcOf("response", http, "HTTP/1.0 200\nContent-Type:text/plain\n\nhi"),
+			page("response", "text/plain", "", "hi"),
+		},
+		"response, no body": {warcOf("response", http, ok+html), page("response", "text/html", "", "")},
+		"type by the archive": {warcOf("response", http+"WARC-Identified-Payload-Type: application/xhtml+xml\r\n",
+			ok+"\r\nhi"), page("response", "application/xhtml+xml", "", "hi")},
+		"type by the content": {
+			warcOf("response", http, ok+"\r\n<!DOCTYPE html>hi"),
+			page("response", "text/html", "", "<!DOCTYPE html>hi"),
+		},
+		"no type, no text": {
+			warcOf("response", http, ok+"\r\n\x00\x01\x02\x03"),
+			about(OtherType, "response").with(200, ""),
+		},
+		"no media type": {
+			warcOf("response", http, ok+"Content-Type: nonsense\r\n\r\nhi"),
+			page("response", "text/plain", "", "hi"),
+		},
+		"image": {
+			warcOf("response", http, ok+"Content-Type: image/png\r\n\r\nhi"),
+			about(OtherType, "response").with(200, "image/png"),
+		},
+		"style sheet": {
+			warcOf("response", http, ok+"Content-Type: text/css\r\n\r\nhi"),
+			about(OtherType, "response").with(200, "text/css"),
+		},
+		"not found": {
+			warcOf("response", http, "HTTP/1.1 404 Not Found\r\n"+html+"\r\nhi"),
+			about(OtherStatus, "response").with(404, "text/html"),
+		},
+		"not found, elsewhere": {
+			warcOf("response", http,
+				"HTTP/1.1 404 Not Found\r\nLocation: http://b.example/\r\n\r\n"),
+			about(OtherStatus, "response").with(404, ""),
+		},
+		"redirect": {
+			warcOf("response", http,
+				"HTTP/1.1 301 Moved\r\nlocation:  http://b.example/x \r\n"+html+"\r\nhi"),
+			about(OtherStatus, "response").with(301, "text/html").to("http://b.example/x"),
+		},
+		"nothing": {warcOf("response", http, ""), about(OtherStatus, "response")},
+		"name server": {
+			warcOf("response", "Content-Type: text/dns\r\n", "a.example. 1 IN A 1.2.3.4"),
+			about(OtherType, "response").with(0, "text/dns"),
+		},
+		"resource": {warcOf("resource", html, "hi"), page("resource", "text/html", "", "hi")},
+		"resource, no text": {
+			warcOf("resource", "Content-Type: image/gif\r\n", "hi"),
+			about(OtherType, "resource").with(0, "image/gif"),
+		},
+		"conversion": {
+			warcOf("conversion", "Content-Type: text/plain\r\n", "hi"),
+			page("conversion", "text/plain", "", "hi"),
+		},
+		"languages": {
+			warcOf("conversion",
+				"Content-Type: text/plain\r\nWARC-Identified-Content-Language: eng,deu\r\n", "hi"),
+			page("conversion", "text/plain", "", "hi").in("eng,deu"),
+		},
+		"request":      {warcOf("request", http, "GET / HTTP/1.1\r\n\r\n"), about(Request, "request")},
+		"metadata":     {warcOf("metadata", "", "a: b"), about(Metadata, "metadata")},
+		"warcinfo":     {warcOf("warcinfo", "", "a: b"), about(Warcinfo, "warcinfo")},
+		"revisit":      {warcOf("revisit", http, ok), about(Revisit, "revisit")},
+		"continuation": {warcOf("continuation", "", "x"), about(OtherRecord, "continuation")},
+		"type in capitals": {strings.Replace(warcOf("request", "", "x"), "WARC-Type: request", "warc-type:REQUEST",
+			1), about(Request, "request")},
+		"URL in brackets": {strings.Replace(warcOf("request", "", ""), "http://a.example/", "<http://a.example/>",
+			1), about(Request, "request")},
+		"URL with a bracket": {strings.Replace(warcOf("request", "", ""), "http://a.example/", "http://a.example/>",
+			1), bracket},
+		"line without colon": {warcOf("request", "http://a.example/\r\n", ""), about(Request, "request")},
+		"arc": {
+			"http://a.example/a b 1.2.3.4 20080101000000 text/html 46\n" + ok + html + "\r\nhi\n",
+			arc,
+		},
 		"arc, type by archive": {"http://a.example/a b 1.2.3.4 20080101000000 text/html 21\n" + ok + "\r\nhi\n", arc},
-		"arc 2":                {"http://a.example/a b 1.2.3.4 20080101000000 text/html 200 - - 0 a.arc 21\n" + ok + "\r\nhi\n", arc},
-		"arc, name server":     {"dns:a b 1.2.3.4 20080101000000 text/dns 2\nhi\n", told{Use: OtherType, Type: "response", URL: "dns:a b", Date: name.Date, MediaType: "text/dns"}},
-		"arc, first":           {arcFirst, told{Use: Warcinfo, Type: "warcinfo", URL: "filedesc://a.arc", Date: "2008-01-01T00:00:00Z"}},
-		"arc, no time of day":  {strings.Replace(arcFirst, "20080101000000", "20080101", 1), told{Use: Warcinfo, Type: "warcinfo", URL: "filedesc://a.arc", Date: "2008-01-01"}},
+		"arc 2": {"http://a.example/a b 1.2.3.4 20080101000000 text/html 200 - - 0 a.arc 21\n" + ok +
+			"\r\nhi\n", arc},
+		"arc, name server": {"dns:a b 1.2.3.4 20080101000000 text/dns 2\nhi\n", told{
+			Use:       OtherType,
+			Type:      "response",
+			URL:       "dns:a b",
+			Date:      name.Date,
+			MediaType: "text/dns",
+		}},
+		"arc, first": {arcFirst, told{
+			Use:  Warcinfo,
+			Type: "warcinfo",
+			URL:  "filedesc://a.arc",
+			Date: "2008-01-01T00:00:00Z",
+		}},
+		"arc, no time of day": {strings.Replace(arcFirst, "20080101000000", "20080101", 1), told{
+			Use:  Warcinfo,
+			Type: "warcinfo",
+			URL:  "filedesc://a.arc",
+			Date: "2008-01-01",
+		}},
 	} {
 		p := Parser{Limit: 1 << 20}
 		for range 2 {
@@ -130,14 +217,27 @@ func TestParseFaults(t *testing.T) {
 		"WARC/1.0\r\n":                       "the header of the record has no end",
 		"WARC/1.0\r\nContent-Length: 5\r\n":  "the header of the record has no end",
 		"WARC/1.0\r\nWARC-Type: request\n\n": "the record does not give its length",
-		warcOf("response", "Content-Type: application/http\r\n", "hi"):                                                                                    "the response does not begin with an HTTP status",
-		warcOf("response", "", "HTTP/1.1 OK\r\n\r\n"):                                                                                                     "the response does not begin with an HTTP status",
-		warcOf("response", "", "HTTP/"):                                                                                                                   "the response does not begin with an HTTP status",
-		warcOf("resource", "Content-Type: text/html\r\n", strings.Repeat("x", 101)):                                                                       "the payload of 101 bytes is longer than the 100 that a document may have",
-		warcOf("response", "", "HTTP/1.1 200\r\nContent-Type: text/html\r\n\r\n%PDF-1.4\n1 0 obj"):                                                        "the payload is no text: the record says text/html, and the bytes are application/pdf",
-		warcOf("response", "", "HTTP/1.1 200\r\nContent-Type: text/plain\r\n\r\n"+packed(t, "gzip", "x")):                                                 "the payload is no text: the record says text/plain, and the bytes are application/x-gzip",
-		warcOf("conversion", "Content-Type: text/plain\r\n", "\xff\xd8\xff\xe0\x00\x10JFIF"):                                                              "the payload is no text: the record says text/plain, and the bytes are image/jpeg",
-		warcOf("response", "", "HTTP/1.1 200\r\nContent-Encoding: gzip\r\nContent-Type: text/html\r\n\r\n"+packed(t, "gzip", strings.Repeat("x", 1<<16))): "the payload is longer than the 100 bytes that a document may have once its \"gzip\" encoding is undone",
+		warcOf("response", "Content-Type: application/http\r\n",
+			"hi"): "the response does not begin with an HTTP status",
+		warcOf("response", "",
+			"HTTP/1.1 OK\r\n\r\n"): "the response does not begin with an HTTP status",
+		warcOf("response", "",
+			"HTTP/"): "the response does not begin with an HTTP status",
+		warcOf("resource", "Content-Type: text/html\r\n",
+			strings.Repeat("x", 101)): "the payload of 101 bytes is longer than the 100 that a document may have",
+		warcOf("response", "",
+			"HTTP/1.1 200\r\nContent-Type: text/html\r\n\r\n%PDF-1.4\n1 0 obj"): "the payload is no text: the record says text/html, and the bytes are application/pdf",
+		warcOf("response", "",
+			"HTTP/1.1 200\r\nContent-Type: text/plain\r\n\r\n"+
+				packed(t, "gzip",
+					"x")): "the payload is no text: the record says text/plain, and the bytes are application/x-gzip",
+		warcOf("conversion", "Content-Type: text/plain\r\n",
+			"\xff\xd8\xff\xe0\x00\x10JFIF"): "the payload is no text: the record says text/plain, and the bytes are image/jpeg",
+		warcOf("response", "",
+			"HTTP/1.1 200\r\nContent-Encoding: gzip\r\nContent-Type: text/html\r\n\r\n"+
+				packed(t, "gzip",
+					strings.Repeat("x",
+						1<<16))): "the payload is longer than the 100 bytes that a document may have once its \"gzip\" encoding is undone",
 	} {
 		p := Parser{Limit: 100}
 		if _, err := p.Parse([]byte(raw)); err == nil || err.Error() != want {
@@ -184,24 +284,33 @@ func TestEncodings(t *testing.T) {
 	chunks := "e74;x=y\r\n" + text + "\r\n0\r\n\r\n"
 	type body struct{ head, body, want string }
 	tests := map[string]body{
-		"none":                 {"", text, text},
-		"identity":             {"Content-Encoding: identity\r\n", text, text},
-		"unknown":              {"Content-Encoding: sdch\r\n", text, text},
-		"chunks":               {chunked, chunks, text},
-		"two chunks":           {chunked, "5\r\nSome \r\n0005 \r\nwords\r\n0\r\nx: y\r\n\r\n", "Some words"},
-		"chunks, undone":       {chunked, text, text},
-		"chunks, cut":          {chunked, chunks[:half], text[:half-len("e74;x=y\r\n")]},
-		"chunks, no last":      {chunked, "5\r\nSome \r\n", "Some "},
-		"chunks, damaged":      {chunked, "5\r\nSome words\r\n0\r\n\r\n", "5\r\nSome words\r\n0\r\n\r\n"},
-		"chunks, none":         {chunked, "", ""},
-		"chunks and gzip":      {chunked + "Content-Encoding: gzip\r\n", "99999\r\n" + packed(t, "gzip", text), text},
-		"two encodings":        {"Content-Encoding: br, gzip\r\n", packed(t, "gzip", packed(t, "br", text)), text},
-		"gzip, junk behind":    {"Content-Encoding: gzip\r\n", packed(t, "gzip", text) + "junk", text},
-		"two lines":            {"Content-Encoding: br\r\nContent-Encoding: gzip\r\n", packed(t, "gzip", packed(t, "br", text)), text},
-		"one of two is there":  {"Content-Encoding: gzip\r\nContent-Encoding: br\r\n", packed(t, "gzip", text), text},
-		"other order":          {"Content-Encoding: gzip, zstd, deflate\r\n", packed(t, "zstd", packed(t, "deflate", packed(t, "gzip", text))), text},
-		"of the transfer":      {"Transfer-Encoding: gzip, chunked\r\n", chunk(packed(t, "gzip", text)), text},
-		"chunks within":        {"Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n", packed(t, "gzip", chunks), text},
+		"none":              {"", text, text},
+		"identity":          {"Content-Encoding: identity\r\n", text, text},
+		"unknown":           {"Content-Encoding: sdch\r\n", text, text},
+		"chunks":            {chunked, chunks, text},
+		"two chunks":        {chunked, "5\r\nSome \r\n0005 \r\nwords\r\n0\r\nx: y\r\n\r\n", "Some words"},
+		"chunks, undone":    {chunked, text, text},
+		"chunks, cut":       {chunked, chunks[:half], text[:half-len("e74;x=y\r\n")]},
+		"chunks, no last":   {chunked, "5\r\nSome \r\n", "Some "},
+		"chunks, damaged":   {chunked, "5\r\nSome words\r\n0\r\n\r\n", "5\r\nSome words\r\n0\r\n\r\n"},
+		"chunks, none":      {chunked, "", ""},
+		"chunks and gzip":   {chunked + "Content-Encoding: gzip\r\n", "99999\r\n" + packed(t, "gzip", text), text},
+		"two encodings":     {"Content-Encoding: br, gzip\r\n", packed(t, "gzip", packed(t, "br", text)), text},
+		"gzip, junk behind": {"Content-Encoding: gzip\r\n", packed(t, "gzip", text) + "junk", text},
+		"two lines": {
+			"Content-Encoding: br\r\nContent-Encoding: gzip\r\n",
+			packed(t, "gzip", packed(t, "br", text)), text,
+		},
+		"one of two is there": {"Content-Encoding: gzip\r\nContent-Encoding: br\r\n", packed(t, "gzip", text), text},
+		"other order": {
+			"Content-Encoding: gzip, zstd, deflate\r\n",
+			packed(t, "zstd", packed(t, "deflate", packed(t, "gzip", text))), text,
+		},
+		"of the transfer": {"Transfer-Encoding: gzip, chunked\r\n", chunk(packed(t, "gzip", text)), text},
+		"chunks within": {
+			"Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n",
+			packed(t, "gzip", chunks), text,
+		},
 		"chunked first":        {"Transfer-Encoding: chunked, gzip\r\n", chunk(packed(t, "gzip", text)), text},
 		"transfer, undone":     {"Transfer-Encoding: gzip, chunked\r\n", packed(t, "gzip", text), text},
 		"gzip and identity":    {"Content-Encoding: gzip, identity\r\n", packed(t, "gzip", text), text},
@@ -221,7 +330,8 @@ func TestEncodings(t *testing.T) {
 	for range 2 { // the decoders are used again
 		for name, test := range tests {
 			p.Limit = 1 << 20
-			r, err := p.Parse([]byte(warcOf("response", "", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"+test.head+"\r\n"+test.body)))
+			r, err := p.Parse([]byte(warcOf("response", "",
+				"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"+test.head+"\r\n"+test.body)))
 			if difference := cmp.Diff(test.want, string(r.Payload)); err != nil || difference != "" {
 				t.Errorf("%s: %v\n%.300s", name, err, difference)
 			}
@@ -230,8 +340,11 @@ func TestEncodings(t *testing.T) {
 		random := noise(1 << 16)
 		for _, encoding := range []string{"gzip", "deflate", "br"} {
 			cut := packed(t, encoding, random)
-			r, err := p.Parse([]byte(warcOf("response", "", "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: "+encoding+"\r\n\r\n"+cut[:len(cut)/2])))
-			if n := len(r.Payload); err != nil || n < 1<<14 || n == 1<<16 || !strings.HasPrefix(random, string(r.Payload)) {
+			r, err := p.Parse([]byte(warcOf("response", "",
+				"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: "+encoding+"\r\n\r\n"+
+					cut[:len(cut)/2])))
+			if n := len(r.Payload); err != nil || n < 1<<14 || n == 1<<16 ||
+				!strings.HasPrefix(random, string(r.Payload)) {
 				t.Errorf("half of %s: %d bytes, %v", encoding, n, err)
 			}
 		}

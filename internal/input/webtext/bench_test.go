@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// BenchmarkAppend takes the text out of the HTML pages of the shared archives, next to the tokenizer alone. MB/cpu-s are
-// bytes of the pages by processor time, which other programs disturb less than the clock.
+// BenchmarkAppend takes the text out of the HTML pages of the shared archives, next to the tokenizer alone. MB/cpu-s
+// are bytes of the pages by processor time, which other programs disturb less than the clock.
 func BenchmarkAppend(b *testing.B) {
 	var pages []Page
 	var length int64

@@ -62,8 +62,8 @@ func Marked(text []byte) string {
 // fewBad is how many characters of UTF-8 must stand next to one bad byte in a text of UTF-8.
 const fewBad = 4
 
-// Guess returns the name of the charset of a text without a byte order mark, by its beginning. A text is UTF-8 as well if few of its
-// characters beyond ASCII are bad.
+// Guess returns the name of the charset of a text without a byte order mark, by its beginning. A text is UTF-8 as well
+// if few of its characters beyond ASCII are bad.
 func Guess(text []byte) string {
 	if isValid(text) {
 		return utf8Name
@@ -111,8 +111,8 @@ func (e *Extractor) encodingOf(page Page) (encoding.Encoding, []byte) {
 	return found, content
 }
 
-// shifts reports whether a text has bytes that occur in other encodings and not in text of UTF-8: escape in ISO-2022-JP,
-// zero in UTF-16.
+// shifts reports whether a text has bytes that occur in other encodings and not in text of UTF-8: escape in
+// ISO-2022-JP, zero in UTF-16.
 func shifts(content []byte) bool {
 	return bytes.IndexByte(content, 0x1b) >= 0 || bytes.IndexByte(content, 0) >= 0
 }
@@ -196,7 +196,8 @@ func labelIn(key string, value []byte) string {
 		return ""
 	}
 	// What can be read as a label of ASCII is no UTF-16.
-	if value = bytes.TrimSpace(value); len(value) >= len("utf-16") && bytes.EqualFold(value[:len("utf-16")], []byte("utf-16")) {
+	if value = bytes.TrimSpace(value); len(value) >= len("utf-16") &&
+		bytes.EqualFold(value[:len("utf-16")], []byte("utf-16")) {
 		return utf8Name
 	}
 	return string(value)
@@ -219,7 +220,8 @@ func (e *Extractor) guess(content []byte) (string, encoding.Encoding) {
 	}
 	// The detector gives guesses of equal confidence in the order in which its goroutines end.
 	slices.SortFunc(guesses, func(a, b chardet.Result) int {
-		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(rank(a.Charset), rank(b.Charset)), cmp.Compare(a.Charset, b.Charset))
+		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(rank(a.Charset), rank(b.Charset)),
+			cmp.Compare(a.Charset, b.Charset))
 	})
 	for _, g := range guesses {
 		if found, name, known := Charset(g.Charset); known {

@@ -36,17 +36,33 @@ func TestCharset(t *testing.T) {
 	for name, text := range samples {
 		bytes := encoded(t, name, text)
 		for how, page := range map[string]Page{
-			"by the server":            {Content: []byte("<p>" + bytes), Charset: []byte(strings.ToUpper(name))},
-			"by the server, not meta":  {Content: []byte("<meta charset=iso-8859-2><p>" + bytes), Charset: []byte(name)},
-			"by meta":                  {Content: []byte("<html><head><META CharSet='" + name + "'><body>" + bytes)},
-			"by an old meta":           {Content: []byte("<meta name=a><meta content='text/html; charset=" + name + "' http-equiv=content-type>" + bytes)},
-			"by a late meta":           {Content: []byte("<script>" + strings.Repeat("a();", 1000) + "</script><meta charset=" + name + "><p>" + bytes)},
-			"by an XML declaration":    {Content: []byte("<?xml version='1.0' encoding=\"" + name + "\"?><p>" + bytes), MediaType: "application/xhtml+xml"},
-			"of XML":                   {Content: []byte("<?xml version='1.0' encoding='" + name + "'?><p>" + bytes + "</p>"), MediaType: "text/xml"},
-			"unknown to the server":    {Content: []byte("<meta charset=" + name + "><p>" + bytes), Charset: []byte("none")},
-			"a wrong label UTF-8":      {Content: []byte("<p>" + strings.Repeat(bytes+"<br>", 20)), Charset: []byte("utf-8")},
-			"no label":                 {Content: []byte("<p>" + strings.Repeat(bytes+"<br>", 20))},
-			"no label, after a script": {Content: []byte("<script>" + strings.Repeat("a();", 1<<15) + "</script><p>" + strings.Repeat(bytes+"<br>", 20))},
+			"by the server": {Content: []byte("<p>" + bytes), Charset: []byte(strings.ToUpper(name))},
+			"by the server, not meta": {Content: []byte("<meta charset=iso-8859-2><p>" +
+				bytes), Charset: []byte(name)},
+			"by meta": {Content: []byte("<html><head><META CharSet='" + name + "'><body>" + bytes)},
+			"by an old meta": {Content: []byte("<meta name=a><meta content='text/html; charset=" + name +
+				"' http-equiv=content-type>" + bytes)},
+			"by a late meta": {Content: []byte("<script>" + strings.Repeat("a();", 1000) +
+				"</script><meta charset=" + name + "><p>" + bytes)},
+			"by an XML declaration": {
+				Content:   []byte("<?xml version='1.0' encoding=\"" + name + "\"?><p>" + bytes),
+				MediaType: "application/xhtml+xml",
+			},
+			"of XML": {
+				Content:   []byte("<?xml version='1.0' encoding='" + name + "'?><p>" + bytes + "</p>"),
+				MediaType: "text/xml",
+			},
+			"unknown to the server": {
+				Content: []byte("<meta charset=" + name + "><p>" + bytes),
+				Charset: []byte("none"),
+			},
+			"a wrong label UTF-8": {
+				Content: []byte("<p>" + strings.Repeat(bytes+"<br>", 20)),
+				Charset: []byte("utf-8"),
+			},
+			"no label": {Content: []byte("<p>" + strings.Repeat(bytes+"<br>", 20))},
+			"no label, after a script": {Content: []byte("<script>" + strings.Repeat("a();", 1<<15) + "</script><p>" +
+				strings.Repeat(bytes+"<br>", 20))},
 		} {
 			var e Extractor
 			got := string(e.Append(nil, page))
@@ -61,11 +77,15 @@ func TestCharset(t *testing.T) {
 func TestTitle(t *testing.T) {
 	for name, text := range samples {
 		var e Extractor
-		e.Append(nil, Page{Content: []byte("<title>" + encoded(t, name, text) + " 3</title><p>x"), Charset: []byte(name)})
+		e.Append(nil, Page{
+			Content: []byte("<title>" + encoded(t, name, text) + " 3</title><p>x"),
+			Charset: []byte(name),
+		})
 		if got, want := string(e.Title), string(TitleWords([]byte("<title>"+text))); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
-		if _, isText := e.Text(Page{Content: []byte("<title>x</title>"), MediaType: "text/plain"}); !isText || e.Title != nil {
+		if _, isText := e.Text(Page{Content: []byte("<title>x</title>"), MediaType: "text/plain"}); !isText ||
+			e.Title != nil {
 			t.Errorf("plain text, %v, has the title %q", isText, e.Title)
 		}
 	}
@@ -95,7 +115,11 @@ func TestLabels(t *testing.T) {
 		"no valid character":          {"a\xffb", "", "aÿb"},
 	} {
 		var e Extractor
-		if got := string(e.Append(nil, Page{Content: []byte(test.content), MediaType: "text/plain", Charset: []byte(test.label)})); got != test.want {
+		if got := string(e.Append(nil, Page{
+			Content:   []byte(test.content),
+			MediaType: "text/plain",
+			Charset:   []byte(test.label),
+		})); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 // mostHeadBytes is how much of a page is searched for its title and for the address of its original.
 const mostHeadBytes = 1 << 16
 
-// Canonical returns the address that a web page names as its original, in <link rel="canonical">. It is empty if the page names
-// none, or none with a host.
+// Canonical returns the address that a web page names as its original, in <link rel="canonical">. It is empty if the
+// page names none, or none with a host.
 func Canonical(page []byte) []byte {
 	head := page[:min(len(page), mostHeadBytes)]
 	if !bytes.Contains(bytes.ToLower(head), []byte("canonical")) {
@@ -49,8 +49,8 @@ func Canonical(page []byte) []byte {
 	}
 }
 
-// TitleWords returns the title of a web page without its numbers, so that the titles of two versions of a page are one. It is empty if
-// the page has no title, or nothing but numbers in it.
+// TitleWords returns the title of a web page without its numbers, so that the titles of two versions of a page are one.
+// It is empty if the page has no title, or nothing but numbers in it.
 func TitleWords(page []byte) []byte {
 	tokens := html.NewTokenizer(bytes.NewReader(page[:min(len(page), mostHeadBytes)]))
 	for {
@@ -65,7 +65,9 @@ func TitleWords(page []byte) []byte {
 				if tokens.Next() != html.TextToken {
 					return nil
 				}
-				words := bytes.FieldsFunc(tokens.Text(), func(r rune) bool { return r == '.' || unicode.IsDigit(r) || unicode.IsSpace(r) })
+				words := bytes.FieldsFunc(tokens.Text(), func(r rune) bool {
+					return r == '.' || unicode.IsDigit(r) || unicode.IsSpace(r)
+				})
 				return bytes.Join(words, []byte(" "))
 			}
 		}
@@ -108,8 +110,8 @@ func tagsNamed(page []byte, name string) iter.Seq[[]byte] {
 	}
 }
 
-// BaseLanguage returns the code of a language in ISO 639, of two letters if there is such a code, of three otherwise: "en" for
-// "en-GB" and "eng". It is empty for what is no language. Of a list it takes the first one.
+// BaseLanguage returns the code of a language in ISO 639, of two letters if there is such a code, of three otherwise:
+// "en" for "en-GB" and "eng". It is empty for what is no language. Of a list it takes the first one.
 func BaseLanguage(tag []byte) string {
 	if at := bytes.IndexAny(tag, "-_,; "); at >= 0 {
 		tag = tag[:at]

@@ -6,7 +6,8 @@ type hiding uint16
 const (
 	// gone is text that no element within can show again.
 	gone hiding = 1 << iota
-	// invisible text has another visibility, tiny text no size to speak of, and colourless text no colour. Elements within may have another.
+	// invisible text has another visibility, tiny text no size to speak of, and colourless text no colour. Elements
+	// within may have another.
 	invisible
 	tiny
 	colourless
@@ -30,8 +31,8 @@ const (
 	mainRole hiding = 1 << 15
 )
 
-// rulesOfText are the rules that leave text out and have a floor. A list of a hundred countries to select from is no text, so
-// controls have none.
+// rulesOfText are the rules that leave text out and have a floor. A list of a hundred countries to select from is no
+// text, so controls have none.
 var rulesOfText = []hiding{unseen, unspoken, menus, headers, footers, sidebars, forms, others}
 
 const (
@@ -97,8 +98,8 @@ func (f *floor) add(b block, isContent bool) {
 	}
 }
 
-// lower makes one rule void if too little of the page is left: the one that leaves out most. It reports whether it did. hasText says
-// whether any text but the title is left.
+// lower makes one rule void if too little of the page is left: the one that leaves out most. It reports whether it did.
+// hasText says whether any text but the title is left.
 func (f *floor) lower(hasText bool) bool {
 	all, most, mostOut := f.left, hiding(0), 0
 	for why, n := range f.out {

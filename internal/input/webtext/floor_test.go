@@ -27,10 +27,15 @@ func TestFloor(t *testing.T) {
 	text := prose(5)
 	links := strings.Repeat("<li><a href=x>another page of this list</a>", 40)
 	for name, page := range map[string]string{
-		"invisible until a script runs":  line + `<div style="visibility: hidden; opacity: 0">` + text + "</div>",
-		"streamed":                       wall + `<main><template id="B:0"></template>Loading</main><div hidden id="S:0"><article>` + text + "</article></div>",
-		"in sections that appear":        wall + strings.Repeat("<section style='opacity:0'>"+prose(2)+"</section>", 2) + "<section style='opacity:0'>" + text + "</section>",
-		"by a class":                     "<style>.js-only{display:none}</style>" + wall + "<div class=js-only>" + text + "</div>",
+		"invisible until a script runs": line + `<div style="visibility: hidden; opacity: 0">` + text + "</div>",
+		"streamed": wall +
+			`<main><template id="B:0"></template>Loading</main><div hidden id="S:0"><article>` + text +
+			"</article></div>",
+		"in sections that appear": wall +
+			strings.Repeat("<section style='opacity:0'>"+prose(2)+"</section>", 2) + "<section style='opacity:0'>" +
+			text + "</section>",
+		"by a class": "<style>.js-only{display:none}</style>" + wall + "<div class=js-only>" +
+			text + "</div>",
 		"without scripts":                wall + "<noscript><div>" + text + "</div></noscript>",
 		"in a template":                  wall + "<template>" + text + "</template>",
 		"in an object":                   wall + "<object data=x><div>" + text + "</div></object>",
@@ -53,7 +58,8 @@ func TestFloor(t *testing.T) {
 		"behind a picture without title": "<svg><title/><path/></svg>" + text,
 		"behind a picture without end":   "<div><svg viewBox=x><path><div>" + text + "</div></div>",
 		"behind an object without end":   "<div><object><p>" + line + "</div>" + text,
-		"in links":                       line + "<ul>" + strings.ReplaceAll(links, "another", "art0w0 art4w29") + "</ul>",
+		"in links": line + "<ul>" + strings.ReplaceAll(links, "another", "art0w0 art4w29") +
+			"</ul>",
 	} {
 		for _, mode := range []Mode{All, Main} {
 			got := textOf("<title>T</title>"+page, mode)
@@ -68,19 +74,24 @@ func TestFloor(t *testing.T) {
 		}
 	}
 	// Two pages of links do not become the same text, which is hidden in both.
-	hidden := "<div hidden><p>" + strings.Repeat("A notice of the archive that both pages come from, and words of it. ", 9) + "</div>"
+	hidden := "<div hidden><p>" +
+		strings.Repeat("A notice of the archive that both pages come from, and words of it. ", 9) + "</div>"
 	if got := textOf(hidden+"<ul>"+links+"</ul>", Main); !strings.Contains(got, "another page") {
 		t.Errorf("a page of links is %.300q", got)
 	}
 	// What is left out stays out where enough is left, and a list of choices never counts.
 	options := "<select>" + strings.Repeat("<option>a country of the world, or a part of one", 50) + "</select>"
 	for name, page := range map[string]string{
-		"hidden":      text + "<div hidden>" + strings.Repeat("<p>unseen words of a window that opens later, or of a menu", 10) + "</div>",
+		"hidden": text + "<div hidden>" +
+			strings.Repeat("<p>unseen words of a window that opens later, or of a menu", 10) + "</div>",
 		"hidden menu": line + "<div hidden>" + strings.ReplaceAll(links, "another", "unseen") + "</div>",
-		"footer":      text + "<footer>" + strings.Repeat("<p>unseen words of a notice that all pages of a site have", 10) + "</footer>",
-		"options":     line + strings.ReplaceAll(options, "country", "unseen country"),
-		"one word":    "<p>a</p><nav>unseen</nav><b hidden>unseen</b>",
-		"behind it":   "<div><div>" + text + "</div></div><div>" + strings.Repeat("<p>unseen comment of a reader who has read the page, and more words of his</p>", 3) + "</div>",
+		"footer": text + "<footer>" +
+			strings.Repeat("<p>unseen words of a notice that all pages of a site have", 10) + "</footer>",
+		"options":  line + strings.ReplaceAll(options, "country", "unseen country"),
+		"one word": "<p>a</p><nav>unseen</nav><b hidden>unseen</b>",
+		"behind it": "<div><div>" + text + "</div></div><div>" +
+			strings.Repeat("<p>unseen comment of a reader who has read the page, and more words of his</p>", 3) +
+			"</div>",
 	} {
 		if got := textOf("<title>T</title>"+page, Main); strings.Contains(got, "unseen") {
 			t.Errorf("%s: %.300q", name, got)

@@ -120,8 +120,8 @@ func (h *htmlText) appendXML(dst, content []byte) []byte {
 	}
 }
 
-// begin handles a start tag, which may have a slash at its end. Browsers take no heed of that, but skipped elements such as
-// images may have no other end.
+// begin handles a start tag, which may have a slash at its end. Browsers take no heed of that, but skipped elements
+// such as images may have no other end.
 func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 	raw := tokens.Raw()[len("<"):]
 	t := tagOf(raw)
@@ -288,7 +288,8 @@ func (h *htmlText) endBlock() {
 			h.titles += len(h.text) - h.block.start
 		}
 		h.block.prose = h.proseBefore(len(h.blocks))
-		if n := h.block.end - h.block.start; !h.block.isTitle && n >= shortBlock && float64(h.block.linked) <= mostLinked*float64(n) {
+		if n := h.block.end - h.block.start; !h.block.isTitle && n >= shortBlock &&
+			float64(h.block.linked) <= mostLinked*float64(n) {
 			h.block.prose += n
 		}
 		h.blocks = append(h.blocks, h.block)
@@ -309,8 +310,8 @@ func (h *htmlText) keepContent(text []byte, start int) []byte {
 	return text[:end]
 }
 
-// lastContent returns behind which block no content comes: where the first element ends that holds most of the prose. Comments,
-// and teasers of other pages, come behind it.
+// lastContent returns behind which block no content comes: where the first element ends that holds most of the prose.
+// Comments, and teasers of other pages, come behind it.
 func (h *htmlText) lastContent() int {
 	if all := h.proseBefore(len(h.blocks)); h.mode == Main {
 		for _, end := range h.ends {
@@ -335,8 +336,8 @@ const (
 	fewLines = 200
 )
 
-// isContent reports whether a block is content: it is not mostly links, and is no short line next to such a block, which is
-// what menus and lists of other pages look like. A heading before it may be a link.
+// isContent reports whether a block is content: it is not mostly links, and is no short line next to such a block,
+// which is what menus and lists of other pages look like. A heading before it may be a link.
 func (h *htmlText) isContent(i int) bool {
 	if h.linked(i) > mostLinked {
 		return false

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestJudged measures both modes on pages of which sentences are known that a text must have and must not have. They are
-// the pages of the trafilatura project, which cannot be part of this one: WEBTEXT_JUDGED names its folder tests.
+// TestJudged measures both modes on pages of which sentences are known that a text must have and must not have. They
+// are the pages of the trafilatura project, which cannot be part of this one: WEBTEXT_JUDGED names its folder tests.
 func TestJudged(t *testing.T) {
 	folder := os.Getenv("WEBTEXT_JUDGED")
 	if folder == "" {

@@ -22,7 +22,17 @@ func TestLanguage(t *testing.T) {
 			t.Errorf("%s is in %q, want %q", page, got, want)
 		}
 	}
-	for tag, want := range map[string]string{"eng,deu": "en", "gsw": "gsw", "zho": "zh", "English": "", "mul": "", "zxx": "", "\xff": "", "EN": "en", "": ""} {
+	for tag, want := range map[string]string{
+		"eng,deu": "en",
+		"gsw":     "gsw",
+		"zho":     "zh",
+		"English": "",
+		"mul":     "",
+		"zxx":     "",
+		"\xff":    "",
+		"EN":      "en",
+		"":        "",
+	} {
 		if got := BaseLanguage([]byte(tag)); got != want {
 			t.Errorf("%q is %q, want %q", tag, got, want)
 		}

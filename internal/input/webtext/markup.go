@@ -13,9 +13,9 @@ const markupShingle = 4
 // mostTags is how many tags of a page are looked at.
 const mostTags = 1 << 14
 
-// AppendMarkup appends a sketch of the markup of a web page, of [MarkupBytes] bytes: of the shingles of four adjacent tags,
-// where a field of a form counts with its type and its name. What is between tags does not matter. It appends nothing if the
-// page has fewer tags.
+// AppendMarkup appends a sketch of the markup of a web page, of [MarkupBytes] bytes: of the shingles of four adjacent
+// tags, where a field of a form counts with its type and its name. What is between tags does not matter. It appends
+// nothing if the page has fewer tags.
 func AppendMarkup(dst, page []byte) []byte {
 	var least [MarkupBytes]uint64
 	var last [markupShingle]uint64
@@ -47,8 +47,8 @@ func AppendMarkup(dst, page []byte) []byte {
 	return dst
 }
 
-// MarkupSimilarity estimates the Jaccard similarity of the shingles that two sketches are of, with a standard error of at
-// most .09.
+// MarkupSimilarity estimates the Jaccard similarity of the shingles that two sketches are of, with a standard error of
+// at most .09.
 func MarkupSimilarity(a, b []byte) float64 {
 	same := 0
 	for i := range min(len(a), len(b), MarkupBytes) {
@@ -123,7 +123,9 @@ func upToEnd(text []byte) []byte {
 
 // attributeOf returns the value of an attribute of a tag without its quotes, nothing if the tag lacks it.
 func attributeOf(tag []byte, name string) []byte {
-	for attribute := range bytes.FieldsFuncSeq(tag, func(r rune) bool { return r == '/' || r < 0x80 && isSpace(byte(r)) }) {
+	for attribute := range bytes.FieldsFuncSeq(tag, func(r rune) bool {
+		return r == '/' || r < 0x80 && isSpace(byte(r))
+	}) {
 		key, value, _ := bytes.Cut(attribute, []byte("="))
 		if bytes.EqualFold(key, []byte(name)) {
 			return bytes.Trim(value, `"'`)

@@ -15,7 +15,8 @@ func TestMarkup(t *testing.T) {
 	if len(one) != MarkupBytes {
 		t.Fatalf("a sketch of %d bytes", len(one))
 	}
-	same := strings.NewReplacer("text</p>", "other words</p>", "<div>", "<DIV class=x>", "title>A", "title>B", `"<p>"`, `"<i>"`).Replace(page)
+	same := strings.NewReplacer("text</p>", "other words</p>", "<div>", "<DIV class=x>", "title>A", "title>B", `"<p>"`,
+		`"<i>"`).Replace(page)
 	if got := MarkupSimilarity(one, AppendMarkup(nil, []byte(same))); got != 1 {
 		t.Errorf("other words: similarity %g", got)
 	}
@@ -23,15 +24,18 @@ func TestMarkup(t *testing.T) {
 	if got := MarkupSimilarity(one, AppendMarkup(nil, []byte(other))); got > 0.95 || got < 0.2 {
 		t.Errorf("another field: similarity %g", got)
 	}
-	for _, page := range []string{"", "no tag", "<p><p><p>", "</a></b></c></d>", "<1><2><3><4><5>", "<script><a><b><c><d>"} {
+	for _, page := range []string{
+		"", "no tag", "<p><p><p>", "</a></b></c></d>", "<1><2><3><4><5>",
+		"<script><a><b><c><d>",
+	} {
 		if got := AppendMarkup(nil, []byte(page)); len(got) > 0 {
 			t.Errorf("%q has a sketch", page)
 		}
 	}
 }
 
-// TestMarkupEstimate compares the estimate with the similarity of the sets of shingles: the mean error is near 0, and the
-// mean squared error the error of 32 samples.
+// TestMarkupEstimate compares the estimate with the similarity of the sets of shingles: the mean error is near 0, and
+// the mean squared error the error of 32 samples.
 func TestMarkupEstimate(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 5))
 	sum, squares, expected := 0., 0., 0.

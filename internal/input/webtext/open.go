@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
-// elements are the open elements, each within the one before. Only what may hide text is told apart. They follow
-// the rules of HTML for end tags that are missing or too many, so that a page cannot look otherwise to us than in a browser.
+// elements are the open elements, each within the one before. Only what may hide text is told apart. They follow the
+// rules of HTML for end tags that are missing or too many, so that a page cannot look otherwise to us than in a
+// browser.
 type elements struct {
 	open []element
-	// paragraphs is how many of them are paragraphs, tables how many are tables, and parts how many are articles or the main part of the page.
+	// paragraphs is how many of them are paragraphs, tables how many are tables, and parts how many are articles or the
+	// main part of the page.
 	paragraphs, tables int
 	parts              int
 	blocks             int   // how many blocks of text have ended
@@ -24,7 +26,8 @@ type element struct {
 	first        int    // how many blocks had ended before it began
 }
 
-// elementName tells elements apart: by their tags, and those that have none of their own by the beginnings of their names.
+// elementName tells elements apart: by their tags, and those that have none of their own by the beginnings of their
+// names.
 type elementName struct {
 	tag  *tag
 	name [longestName + 2]byte
@@ -66,7 +69,12 @@ var ruled = map[rules]string{
 
 // enders are elements whose start ends others that are open: items of one list, cells and rows of one table.
 var enders = []struct{ starts, ends string }{
-	{"li", "li"}, {"dd dt", "dd dt"}, {"option", "option"}, {"td th", "td th"}, {"tr", "tr"}, {"tbody thead tfoot", "tbody thead tfoot"},
+	{"li", "li"},
+	{"dd dt", "dd dt"},
+	{"option", "option"},
+	{"td th", "td th"},
+	{"tr", "tr"},
+	{"tbody thead tfoot", "tbody thead tfoot"},
 }
 
 // addRules adds the rules to the table of tags.
@@ -114,8 +122,8 @@ func (e *elements) hidden() hiding {
 	return e.open[len(e.open)-1].hidden
 }
 
-// mostOpen is the largest number of open elements, and mostSought how many of them an end tag is compared with. Browsers
-// nest no deeper.
+// mostOpen is the largest number of open elements, and mostSought how many of them an end tag is compared with.
+// Browsers nest no deeper.
 const mostOpen, mostSought = 1 << 14, 512
 
 // begin opens an element.
@@ -130,7 +138,8 @@ func (e *elements) begin(n elementName, hides, shows hiding) {
 			e.endOne(ended, isSection)
 		}
 	}
-	if n.tag.rules&isVoid != 0 || len(e.open) == mostOpen || e.tables == 0 && n.tag.rules&isPart != 0 && n.tag != table {
+	if n.tag.rules&isVoid != 0 || len(e.open) == mostOpen ||
+		e.tables == 0 && n.tag.rules&isPart != 0 && n.tag != table {
 		return
 	}
 	e.open = append(e.open, element{elementName: n, hides: hides, shows: shows, first: e.blocks})

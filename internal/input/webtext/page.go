@@ -4,7 +4,10 @@ import "bytes"
 
 // pageStarts are what pages begin with, in small letters. Parts of pages begin with other tags, and so do notes that
 // have some tags.
-var pageStarts = [][]byte{[]byte("<!doctype html"), []byte("<html"), []byte("<head"), []byte("<body"), []byte("<title"), []byte("<meta")}
+var pageStarts = [][]byte{
+	[]byte("<!doctype html"), []byte("<html"), []byte("<head"), []byte("<body"),
+	[]byte("<title"), []byte("<meta"),
+}
 
 // BeginsPage reports whether a text that begins with head is a web page. Comments and what declares XML may come first.
 func BeginsPage(head []byte) bool {
@@ -22,7 +25,8 @@ func BeginsPage(head []byte) bool {
 		}
 	}
 	for _, start := range pageStarts {
-		if len(head) > len(start) && bytes.EqualFold(head[:len(start)], start) && bytes.IndexByte([]byte(" \t\r\n\f/>"), head[len(start)]) >= 0 {
+		if len(head) > len(start) && bytes.EqualFold(head[:len(start)], start) &&
+			bytes.IndexByte([]byte(" \t\r\n\f/>"), head[len(start)]) >= 0 {
 			return true
 		}
 	}

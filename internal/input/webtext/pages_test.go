@@ -57,6 +57,10 @@ func pagesOf(t testing.TB, name string) (pages []Page) {
 		if err != nil || record.Use != warc.Document {
 			continue
 		}
-		pages = append(pages, Page{Content: bytes.Clone(record.Payload), MediaType: record.MediaType, Charset: slices.Clone(record.Charset)})
+		pages = append(pages, Page{
+			Content:   bytes.Clone(record.Payload),
+			MediaType: record.MediaType,
+			Charset:   slices.Clone(record.Charset),
+		})
 	}
 }

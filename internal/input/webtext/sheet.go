@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// sheet is what the style sheets in a page say of all elements of a class or an id. A rule for the name in another context, such as a
-// screen of some size or within another element, may show these again. Then nothing is known of them, and their text counts.
+// sheet is what the style sheets in a page say of all elements of a class or an id. A rule for the name in another
+// context, such as a screen of some size or within another element, may show these again. Then nothing is known of
+// them, and their text counts.
 type sheet struct {
 	names  map[string]nameStyle // by the name with its point or hash
 	rules  int

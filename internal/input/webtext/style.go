@@ -26,8 +26,8 @@ func mayHide(raw []byte) bool {
 	return false
 }
 
-// ownHiding reads the attributes of a tag. It returns what its element hides, and what it shows again. IsBox says that the element is a box
-// unless its style says otherwise.
+// ownHiding reads the attributes of a tag. It returns what its element hides, and what it shows again. IsBox says that
+// the element is a box unless its style says otherwise.
 func (h *htmlText) ownHiding(tokens *html.Tokenizer, raw []byte, isBox bool) (hides, shows hiding) {
 	if !mayHide(raw) && !h.sheet.hides {
 		return 0, 0
@@ -76,7 +76,8 @@ const mostStyles, mostStyleBytes = 256, 256
 // styleHiding is what a style hides, and what it shows again.
 type styleHiding struct {
 	hides, shows hiding
-	// emptiesBox says that the style hides all that an element holds which is a box, and not a part of a line or a table.
+	// emptiesBox says that the style hides all that an element holds which is a box, and not a part of a line or a
+	// table.
 	emptiesBox bool
 }
 
@@ -98,7 +99,8 @@ func (h *htmlText) hidingOf(style []byte) styleHiding {
 // declarations are what a style says, by property, in small letters.
 type declarations map[string]string
 
-// declarationsOf reads an attribute style. Of several values of a property the last one counts, and an important one most.
+// declarationsOf reads an attribute style. Of several values of a property the last one counts, and an important one
+// most.
 func declarationsOf(style []byte) declarations {
 	d, important := declarations{}, map[string]bool{}
 	for declaration := range strings.SplitSeq(strings.ToLower(plainStyle(style)), ";") {
@@ -118,7 +120,8 @@ func declarationsOf(style []byte) declarations {
 	return d
 }
 
-// sizeOfFont returns the size that a value of the property font has: the last number before the family, without the height of lines.
+// sizeOfFont returns the size that a value of the property font has: the last number before the family, without the
+// height of lines.
 func sizeOfFont(value string) string {
 	if value == "inherit" {
 		return value
@@ -164,7 +167,8 @@ func plainStyle(style []byte) string {
 	return b.String()
 }
 
-// hiding returns what a style hides, and what it shows again. Any display but none shows an element with the attribute hidden.
+// hiding returns what a style hides, and what it shows again. Any display but none shows an element with the attribute
+// hidden.
 func (d declarations) hiding() (of styleHiding) {
 	if d["display"] == "none" || isNought(d["opacity"]) || d.isClipped() || d.isMovedAway() {
 		of.hides |= gone
@@ -173,7 +177,8 @@ func (d declarations) hiding() (of styleHiding) {
 	}
 	if d.isEmptyBox() {
 		switch display := d["display"]; {
-		case d.isOutOfLine(), display != "" && display != "inline" && display != "contents" && !strings.HasPrefix(display, "table"):
+		case d.isOutOfLine(),
+			display != "" && display != "inline" && display != "contents" && !strings.HasPrefix(display, "table"):
 			of.hides |= gone
 		case display == "":
 			of.emptiesBox = true
@@ -189,7 +194,8 @@ func (d declarations) hiding() (of styleHiding) {
 	case isTiny(d["font-size"]):
 		of.hides |= tiny
 	case is && unit != "em" && unit != "%" && unit != "ex" && unit != "ch", strings.HasSuffix(d["font-size"], "medium"),
-		strings.HasSuffix(d["font-size"], "small"), strings.HasSuffix(d["font-size"], "large"), d["font-size"] == "initial":
+		strings.HasSuffix(d["font-size"], "small"), strings.HasSuffix(d["font-size"], "large"),
+		d["font-size"] == "initial":
 		of.shows |= tiny
 	}
 	switch isClear, isKnown := d.isClear(); {

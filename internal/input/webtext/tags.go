@@ -57,16 +57,27 @@ var asideElements = map[hiding]string{
 // unshown are elements whose text is seen if a script, a plug-in or a device is missing, or a script shows it.
 const unshown = "noscript template object canvas audio video"
 
-// asideRoles are the roles (WAI-ARIA landmarks) that say the same of any element. Pages of generators such as Sphinx have them.
+// asideRoles are the roles (WAI-ARIA landmarks) that say the same of any element. Pages of generators such as Sphinx
+// have them.
 var asideRoles = map[string]hiding{
 	"banner": headers, "complementary": sidebars, "contentinfo": footers, "form": forms, "search": forms,
 	"menu": menus, "menubar": menus, "navigation": menus, "dialog": others, "alertdialog": others, "main": mainRole,
 }
 
-// asideNames are classes and ids of such elements that say the same. There are pages without any of the elements and roles.
+// asideNames are classes and ids of such elements that say the same. There are pages without any of the elements and
+// roles.
 var asideNames = map[string]hiding{
-	"footer": footers, "site-footer": footers, "page-footer": footers, "main-footer": footers, "sidebar": sidebars, "widget-area": sidebars,
-	"nav": menus, "navbar": menus, "navigation": menus, "breadcrumb": menus, "breadcrumbs": menus,
+	"footer":      footers,
+	"site-footer": footers,
+	"page-footer": footers,
+	"main-footer": footers,
+	"sidebar":     sidebars,
+	"widget-area": sidebars,
+	"nav":         menus,
+	"navbar":      menus,
+	"navigation":  menus,
+	"breadcrumb":  menus,
+	"breadcrumbs": menus,
 }
 
 // tags are the elements that are not just passed over.
@@ -134,8 +145,8 @@ func tagOf(raw []byte) *tag {
 	return other
 }
 
-// asideOf returns why an element holds what is not the main text, by its start tag; 0 if it may hold it. Of several roles the first
-// one counts.
+// asideOf returns why an element holds what is not the main text, by its start tag; 0 if it may hold it. Of several
+// roles the first one counts.
 func (t *tag) asideOf(raw []byte) hiding {
 	if t.aside != 0 || !t.holds {
 		return t.aside

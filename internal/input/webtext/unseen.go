@@ -5,17 +5,19 @@ import (
 	"strings"
 )
 
-// isTiny reports whether a value is a length of no size to speak of: a pixel, a point or less, or below .1 in whatever unit.
+// isTiny reports whether a value is a length of no size to speak of: a pixel, a point or less, or below .1 in whatever
+// unit.
 func isTiny(value string) bool {
 	length, unit, is := lengthOf(value)
 	return is && (isNought(value) || length > 0 && length <= 1 && (unit == "px" || unit == "pt"))
 }
 
-// isClear reports whether a style gives text a colour that cannot be seen, and whether it says anything about that. A shadow, an outline,
-// or a background cut to the letters shows the text all the same.
+// isClear reports whether a style gives text a colour that cannot be seen, and whether it says anything about that. A
+// shadow, an outline, or a background cut to the letters shows the text all the same.
 func (d declarations) isClear() (isClear, isKnown bool) {
 	shadow, stroke := d["text-shadow"], d["-webkit-text-stroke"]
-	if d["background-clip"] == "text" || d["-webkit-background-clip"] == "text" || shadow != "" && shadow != "none" || stroke != "" {
+	if d["background-clip"] == "text" || d["-webkit-background-clip"] == "text" || shadow != "" && shadow != "none" ||
+		stroke != "" {
 		return false, true
 	}
 	colour := d["-webkit-text-fill-color"]
@@ -56,7 +58,8 @@ func (d declarations) isEmptyBox() bool {
 	if indent, _, is := lengthOf(d["text-indent"]); is && indent < farAway {
 		return true
 	}
-	if scale := argumentsOf(d["transform"], "scale", "scalex", "scaley"); len(scale) > 0 && (isNought(scale[0]) || isNought(scale[len(scale)-1])) {
+	if scale := argumentsOf(d["transform"], "scale", "scalex", "scaley"); len(scale) > 0 &&
+		(isNought(scale[0]) || isNought(scale[len(scale)-1])) {
 		return true
 	}
 	if overflow := d["overflow"]; overflow != "hidden" && overflow != "clip" {
@@ -75,7 +78,8 @@ func (d declarations) isOutOfLine() bool {
 func (d declarations) isClipped() bool {
 	if position := d["position"]; position == "absolute" || position == "fixed" {
 		// The edges are top, right, bottom and left.
-		if edges := argumentsOf(d["clip"], "rect"); len(edges) == 4 && (areTogether(edges[0], edges[2]) || areTogether(edges[3], edges[1])) {
+		if edges := argumentsOf(d["clip"], "rect"); len(edges) == 4 &&
+			(areTogether(edges[0], edges[2]) || areTogether(edges[3], edges[1])) {
 			return true
 		}
 	}

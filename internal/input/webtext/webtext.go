@@ -5,23 +5,24 @@
 //
 // # Charsets
 //
-// A byte order mark decides. A page that is valid UTF-8 is UTF-8, whatever its label says: text in another charset is hardly
-// ever valid by chance, and a label often comes from a server that does not know. For the others the label of the server
-// counts, then the label of the page itself, but not a label UTF-8. Without one the page is guessed: 16 KiB of it, from
-// the first byte on that is not ASCII, most look like some charset, which may be UTF-8 with bad bytes. In UTF-8 bad bytes stay
-// as they are. In another charset they become U+FFFD.
+// A byte order mark decides. A page that is valid UTF-8 is UTF-8, whatever its label says: text in another charset is
+// hardly ever valid by chance, and a label often comes from a server that does not know. For the others the label of
+// the server counts, then the label of the page itself, but not a label UTF-8. Without one the page is guessed: 16 KiB
+// of it, from the first byte on that is not ASCII, most look like some charset, which may be UTF-8 with bad bytes. In
+// UTF-8 bad bytes stay as they are. In another charset they become U+FFFD.
 //
 // # Text
 //
 // Tags that begin and end blocks are line ends, white space is one space, and entities are resolved. The title comes
-// first. Scripts and the like are left out, and so is text that attributes, styles and simple rules of style sheets hide. Plain text passes as it is.
-// Of XML all text between tags is taken, a line for each element.
+// first. Scripts and the like are left out, and so is text that attributes, styles and simple rules of style sheets
+// hide. Plain text passes as it is. Of XML all text between tags is taken, a line for each element.
 //
-// With [Main], menus, headers, footers, forms and asides go, by their names or their roles, and so do blocks that are mostly links, short lines next to
-// these, and what comes behind the main text.
+// With [Main], menus, headers, footers, forms and asides go, by their names or their roles, and so do blocks that are
+// mostly links, short lines next to these, and what comes behind the main text.
 //
-// Each of these rules has a floor: if less than half of the prose of a page is left, the rule that leaves out most does not hold for that page.
-// A page that is wrapped in one form is no form, and an article that a script shows is hidden until then.
+// Each of these rules has a floor: if less than half of the prose of a page is left, the rule that leaves out most does
+// not hold for that page. A page that is wrapped in one form is no form, and an article that a script shows is hidden
+// until then.
 package webtext
 
 import (
@@ -75,8 +76,8 @@ type Extractor struct {
 
 const keepBytes = 8 << 20
 
-// Text returns the text of a page that is text alone, in UTF-8, and whether it is. The text is part of the page or of the Extractor,
-// and valid until the next call.
+// Text returns the text of a page that is text alone, in UTF-8, and whether it is. The text is part of the page or of
+// the Extractor, and valid until the next call.
 func (e *Extractor) Text(page Page) ([]byte, bool) {
 	if e.Title = nil; formatOf(page) != plain {
 		return nil, false

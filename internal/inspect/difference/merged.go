@@ -19,8 +19,8 @@ type Run struct {
 	Moved bool `json:"moved,omitempty"`
 }
 
-// Merged reads two texts as one, in the order of the first. White space is a single space. A passage that the second text has
-// in another place is compared with that place.
+// Merged reads two texts as one, in the order of the first. White space is a single space. A passage that the second
+// text has in another place is compared with that place.
 func (t *Texts) Merged() []Run {
 	var m merger
 	first, second := stretches(t.A.Pieces), stretches(t.B.Pieces)
@@ -128,8 +128,8 @@ func IsSpaced(word, next string) bool {
 	return !isSpaceless(last) || !isSpaceless(first)
 }
 
-// Change is a stretch in which two lists of words differ: words FromA to before ToA of the one stand where words FromB to
-// before ToB of the other do. One of the two may be empty.
+// Change is a stretch in which two lists of words differ: words FromA to before ToA of the one stand where words FromB
+// to before ToB of the other do. One of the two may be empty.
 type Change struct{ FromA, ToA, FromB, ToB int }
 
 // Changes gives the stretches in which two lists of words differ, in order.
@@ -192,5 +192,6 @@ func Words(text string) []string {
 
 // isSpaceless reports whether a character is of a script that puts no space between words.
 func isSpaceless(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar)
 }

@@ -36,14 +36,17 @@ func TestMerged(t *testing.T) {
 	}
 }
 
-// TestMergedIsWhole: whatever two texts are, what is merged has all of the first text in its order, and all of the second
-// one in some order.
+// TestMergedIsWhole: whatever two texts are, what is merged has all of the first text in its order, and all of the
+// second one in some order.
 func TestMergedIsWhole(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func() string {
 		var b strings.Builder
 		for range random.IntN(80) {
-			b.WriteString([]string{"a ", "b ", "c ", "d ", "e ", "f ", "g ", "h. ", "文", "章 ", "\xff ", "1 "}[random.IntN(12)])
+			b.WriteString([]string{
+				"a ", "b ", "c ", "d ", "e ", "f ", "g ", "h. ", "文", "章 ", "\xff ",
+				"1 ",
+			}[random.IntN(12)])
 		}
 		return b.String()
 	}

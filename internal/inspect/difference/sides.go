@@ -30,8 +30,8 @@ type Side struct {
 	CutBefore, CutAfter bool
 }
 
-// Piece is a stretch of a text. Passage is the number, from 1, of the passage that it belongs to, or 0. Changed says that
-// the other text has something else there.
+// Piece is a stretch of a text. Passage is the number, from 1, of the passage that it belongs to, or 0. Changed says
+// that the other text has something else there.
 type Piece struct {
 	Text    string
 	Passage int
@@ -45,10 +45,11 @@ type Passage struct {
 	span   sketch.Span
 }
 
-// SideBySide finds the passages that two texts have, in shingles of the given number of words, and cuts the texts at them.
-// Tokens says what a word is. The result is nil if the number of words is impossible.
+// SideBySide finds the passages that two texts have, in shingles of the given number of words, and cuts the texts at
+// them. Tokens says what a word is. The result is nil if the number of words is impossible.
 func SideBySide(a, b string, shingle int, tokens sketch.Tokens) *Texts {
-	sequencer, err := sketch.NewSequencer(sketch.Options{Measure: sketch.Measure{Shingle: shingle, Tokens: tokens}}, false)
+	sequencer, err := sketch.NewSequencer(sketch.Options{Measure: sketch.Measure{Shingle: shingle, Tokens: tokens}},
+		false)
 	if err != nil {
 		return nil
 	}
@@ -60,7 +61,8 @@ func SideBySide(a, b string, shingle int, tokens sketch.Tokens) *Texts {
 	fromA, toA := window(a, spans, func(s sketch.Span) uint32 { return s.StartA })
 	fromB, toB := window(b, spans, func(s sketch.Span) uint32 { return s.StartB })
 	for _, span := range spans {
-		isShown := int(span.StartA) >= fromA && int(span.EndA) <= toA && int(span.StartB) >= fromB && int(span.EndB) <= toB
+		isShown := int(span.StartA) >= fromA && int(span.EndA) <= toA && int(span.StartB) >= fromB &&
+			int(span.EndB) <= toB
 		if isShown && len(t.Passages) < mostPassages {
 			t.Passages = append(t.Passages, Passage{Words: span.Words, span: span})
 		}
@@ -83,7 +85,10 @@ func SideBySide(a, b string, shingle int, tokens sketch.Tokens) *Texts {
 func sequenceOf(sequencer *sketch.Sequencer, text string) sketch.Sequence {
 	_, s := sequencer.Sequence([]byte(text))
 	return sketch.Sequence{
-		Shingles: slices.Clone(s.Shingles), Tokens: slices.Clone(s.Tokens), Starts: slices.Clone(s.Starts), Ends: slices.Clone(s.Ends),
+		Shingles: slices.Clone(s.Shingles),
+		Tokens:   slices.Clone(s.Tokens),
+		Starts:   slices.Clone(s.Starts),
+		Ends:     slices.Clone(s.Ends),
 	}
 }
 
@@ -129,7 +134,11 @@ func markChanges(all []Piece, at int, common []stretch) (cut []Piece) {
 				return
 			}
 			before, after, _ := strings.Cut(text, words)
-			for _, part := range []Piece{{before, piece.Passage, false}, {words, piece.Passage, true}, {after, piece.Passage, false}} {
+			for _, part := range []Piece{
+				{before, piece.Passage, false},
+				{words, piece.Passage, true},
+				{after, piece.Passage, false},
+			} {
 				if part.Text != "" {
 					cut = append(cut, part)
 				}
@@ -146,7 +155,8 @@ func markChanges(all []Piece, at int, common []stretch) (cut []Piece) {
 	return cut
 }
 
-// window returns the stretch of a text to show: its beginning or, if the longest passage is not there, the surroundings of that.
+// window returns the stretch of a text to show: its beginning or, if the longest passage is not there, the surroundings
+// of that.
 func window(text string, spans []sketch.Span, start func(sketch.Span) uint32) (from, to int) {
 	if len(spans) > 0 && int(start(spans[0])) > shownBytes/2 && len(text) > shownBytes {
 		from = int(start(spans[0])) - before

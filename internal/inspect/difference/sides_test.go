@@ -23,12 +23,14 @@ func TestSideBySide(t *testing.T) {
 	}
 	wholeA, markedA := join(s.A)
 	wholeB, markedB := join(s.B)
-	if wholeA != a || wholeB != b || markedA != markedB || markedA != "one two three four five six seven eight nine ten" {
+	if wholeA != a || wholeB != b || markedA != markedB ||
+		markedA != "one two three four five six seven eight nine ten" {
 		t.Errorf("%+v", s)
 	}
 	long := strings.Repeat("é ", shownBytes)
 	s = SideBySide(long+a, long+b, 3, sketch.ScriptTokens)
-	if wholeA, _ := join(s.A); len(wholeA) > shownBytes || !s.A.CutBefore && !s.A.CutAfter || strings.ToValidUTF8(wholeA, "") != wholeA {
+	if wholeA, _ := join(s.A); len(wholeA) > shownBytes || !s.A.CutBefore && !s.A.CutAfter ||
+		strings.ToValidUTF8(wholeA, "") != wholeA {
 		t.Errorf("%d bytes of a long text are shown", len(wholeA))
 	}
 	if s = SideBySide("", "", 3, sketch.ScriptTokens); len(s.Passages) > 0 {

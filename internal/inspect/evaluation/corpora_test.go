@@ -178,8 +178,10 @@ func TestCorpora(t *testing.T) {
 				config := newConfig(t, threshold, []string{output.Pairs}, input)
 				config.Tokens, config.Audit = tokensOf(truth), "500"
 				summary := run(t, config)
-				if n := pairs.judge(t, config, nil); n.Found != n.True || n.Wrong > 0 || summary.Skipped.Pairs > 0 || summary.Audit.Recall != 1 {
-					t.Errorf("exact keys, %g: %+v, skipped %+v, audit %+v; want all pairs and nothing else", threshold, n, summary.Skipped, summary.Audit)
+				if n := pairs.judge(t, config, nil); n.Found != n.True || n.Wrong > 0 || summary.Skipped.Pairs > 0 ||
+					summary.Audit.Recall != 1 {
+					t.Errorf("exact keys, %g: %+v, skipped %+v, audit %+v; want all pairs and nothing else", threshold,
+						n, summary.Skipped, summary.Audit)
 				}
 			}
 			for _, threshold := range []float64{0.5, 0.7, 0.8} {
@@ -214,8 +216,8 @@ func TestCorpora(t *testing.T) {
 	}
 }
 
-// TestReferenceOfCorpora splits corpora in two. All true pairs follow from the rows, except pairs of two documents of the
-// reference.
+// TestReferenceOfCorpora splits corpora in two. All true pairs follow from the rows, except pairs of two documents of
+// the reference.
 func TestReferenceOfCorpora(t *testing.T) {
 	if testing.Short() {
 		t.Skip("real corpora take a minute")
@@ -273,7 +275,8 @@ func TestReferenceOfCorpora(t *testing.T) {
 						want++
 					}
 				}
-				if n := summary.Counts; gone != want || n.RemovedForReference != want || n.Kept+n.Removed != n.Documents {
+				if n := summary.Counts; gone != want || n.RemovedForReference != want ||
+					n.Kept+n.Removed != n.Documents {
 					t.Errorf("%d documents are like the reference, %d of them go; counts %+v", want, gone, n)
 				}
 			})
@@ -281,9 +284,9 @@ func TestReferenceOfCorpora(t *testing.T) {
 	}
 }
 
-// TestAuditFindsThinBandsInCorpora: bands that miss one pair in fourteen of real texts are detected by a sample of a tenth of
-// the documents. One interval in twenty may miss the truth. So several samples are drawn: which documents are in a sample
-// depends on the name of their file.
+// TestAuditFindsThinBandsInCorpora: bands that miss one pair in fourteen of real texts are detected by a sample of a
+// tenth of the documents. One interval in twenty may miss the truth. So several samples are drawn: which documents are
+// in a sample depends on the name of their file.
 func TestAuditFindsThinBandsInCorpora(t *testing.T) {
 	input := corporatest.Path(t, "mirrors/installguide_text.jsonl.zst")
 	pairs := readKnown(t, "mirrors/installguide_text.exact_w3cjk_j0.5.tsv.zst")
@@ -302,7 +305,11 @@ func TestAuditFindsThinBandsInCorpora(t *testing.T) {
 			t.Fatal(err)
 		}
 		config := newConfig(t, 0.5, []string{output.Clusters}, named)
-		config.Keys, config.Bands, config.Rows, config.Audit, config.Tokens = methods.MinHash, 3, 3, "1000", sketch.SingleTokens
+		config.Keys = methods.MinHash
+		config.Bands = 3
+		config.Rows = 3
+		config.Audit = "1000"
+		config.Tokens = sketch.SingleTokens
 		audit := run(t, config).Audit
 		exact := pairs.inClusters(t, config)
 		sum += audit.Recall - exact
@@ -315,13 +322,14 @@ func TestAuditFindsThinBandsInCorpora(t *testing.T) {
 		seen[fmt.Sprint(*audit)] = true
 	}
 	if mean := sum / float64(samples); misses > 1 || math.Abs(mean) > 0.02 || len(seen) < samples {
-		t.Errorf("%d of %d intervals do not hold the truth, the estimates are %+.4f off on average, %d samples are different", misses, samples, mean, len(seen))
+		t.Errorf(
+			"%d of %d intervals do not hold the truth, the estimates are %+.4f off on average, %d samples are different", misses, samples, mean, len(seen))
 	}
 }
 
-// TestChainsOfCorpora runs on corpora whose documents form long chains at a low threshold: template pages in many languages, and
-// licences. A component may be large, but no document is removed for one that it is not similar to. A star is as tight
-// as the threshold.
+// TestChainsOfCorpora runs on corpora whose documents form long chains at a low threshold: template pages in many
+// languages, and licences. A component may be large, but no document is removed for one that it is not similar to. A
+// star is as tight as the threshold.
 func TestChainsOfCorpora(t *testing.T) {
 	for _, corpus := range []string{"mirrors/installguide_text.jsonl.zst", "licenses/all.jsonl.zst"} {
 		t.Run(filepath.Dir(corpus), func(t *testing.T) {
@@ -356,15 +364,20 @@ func TestChainsOfCorpora(t *testing.T) {
 	}
 }
 
-// TestMirrorCorpora compares the mirrors among versions and translations of real sites with what is known from the names of
-// their files: two sites are mirrors if at least half of the pages of the one with fewer pages have a page at the same path
-// on the other, and a Jaccard similarity of at least .5 to it.
+// TestMirrorCorpora compares the mirrors among versions and translations of real sites with what is known from the
+// names of their files: two sites are mirrors if at least half of the pages of the one with fewer pages have a page at
+// the same path on the other, and a Jaccard similarity of at least .5 to it.
 func TestMirrorCorpora(t *testing.T) {
 	for corpus, rule := range map[string]site.Rule{
-		"installguide_text": site.Host, "etcd_docs": "prefix:4", "powershell_docs": "prefix:2", "react_l10n": site.Host, "clang_text": site.Host,
+		"installguide_text": site.Host,
+		"etcd_docs":         "prefix:4",
+		"powershell_docs":   "prefix:2",
+		"react_l10n":        site.Host,
+		"clang_text":        site.Host,
 	} {
 		t.Run(corpus, func(t *testing.T) {
-			config := newConfig(t, 0.5, []string{output.Mirrors, output.Sites}, corporatest.Path(t, "mirrors/"+corpus+".jsonl.zst"))
+			config := newConfig(t, 0.5, []string{output.Mirrors, output.Sites},
+				corporatest.Path(t, "mirrors/"+corpus+".jsonl.zst"))
 			config.URLField, config.Site = "id", rule
 			run(t, config)
 			siteOf := func(id string) string {
@@ -397,7 +410,8 @@ func TestMirrorCorpora(t *testing.T) {
 				}
 			}
 			precision, recall := float64(right)/float64(max(len(rows), 1)), float64(right)/float64(max(len(truth), 1))
-			// Pages that have moved make mirrors of sites that have a little less than half of their pages at the same paths.
+			// Pages that have moved make mirrors of sites that have a little less than half of their pages at the same
+			// paths.
 			if precision < 0.85 || recall < 1 {
 				t.Errorf("%d mirrors: precision %.3f, recall %.3f", len(rows), precision, recall)
 			}

@@ -166,7 +166,9 @@ func parseLine(line []byte) (a, b []byte, similarity float64, err error) {
 	third, _, _ := bytes.Cut(rest, []byte{'\t'})
 	similarity, err = strconv.ParseFloat(string(third), 64)
 	if err != nil || math.IsNaN(similarity) {
-		return nil, nil, 0, fmt.Errorf("the third field, %.64q, is no similarity such as 0.85; if the line is a heading, put # before it", third)
+		return nil, nil, 0, fmt.Errorf(
+			"the third field, %.64q, is no similarity such as 0.85; if the line is a heading, put # before it",
+			third)
 	}
 	return a, b, similarity, nil
 }

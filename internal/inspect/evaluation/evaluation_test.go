@@ -34,7 +34,12 @@ func TestKnownValues(t *testing.T) {
 		what         string
 	}{
 		// Their table of 3 by 3 classes and clusters gives .313 when rounded.
-		{[]Document{0, 0, 2, 2, 2, 2, 6, 6, 6, 6}, []Document{0, 1, 0, 1, 1, 5, 5, 5, 5, 5}, 133.0 / 425.5, "Yeung and Ruzzo, Details of the adjusted Rand index (2001)"},
+		{
+			[]Document{0, 0, 2, 2, 2, 2, 6, 6, 6, 6},
+			[]Document{0, 1, 0, 1, 1, 5, 5, 5, 5, 5},
+			133.0 / 425.5,
+			"Yeung and Ruzzo, Details of the adjusted Rand index (2001)",
+		},
 		{[]Document{0, 0, 1, 1}, []Document{0, 0, 1, 2}, 4.0 / 7, "scikit-learn, adjusted_rand_score"},
 		{[]Document{0, 0, 1, 1}, []Document{0, 1, 0, 1}, -0.5, "scikit-learn, adjusted_rand_score"},
 		{[]Document{0, 0, 0, 0}, []Document{0, 1, 2, 3}, 0, "scikit-learn, adjusted_rand_score"},
@@ -87,9 +92,12 @@ func TestCompareIsTheDefinition(t *testing.T) {
 
 func alike(a, b Agreement) bool {
 	return a.Documents == b.Documents && near(a.AdjustedRand, b.AdjustedRand) &&
-		near(a.Pairwise.Precision, b.Pairwise.Precision) && near(a.Pairwise.Recall, b.Pairwise.Recall) && near(a.Pairwise.F1, b.Pairwise.F1) &&
-		near(a.BCubed.Precision, b.BCubed.Precision) && near(a.BCubed.Recall, b.BCubed.Recall) && near(a.BCubed.F1, b.BCubed.F1) &&
-		near(a.BCubedClustered.Precision, b.BCubedClustered.Precision) && near(a.BCubedClustered.Recall, b.BCubedClustered.Recall)
+		near(a.Pairwise.Precision, b.Pairwise.Precision) && near(a.Pairwise.Recall, b.Pairwise.Recall) &&
+		near(a.Pairwise.F1, b.Pairwise.F1) &&
+		near(a.BCubed.Precision, b.BCubed.Precision) && near(a.BCubed.Recall, b.BCubed.Recall) &&
+		near(a.BCubed.F1, b.BCubed.F1) &&
+		near(a.BCubedClustered.Precision, b.BCubedClustered.Precision) &&
+		near(a.BCubedClustered.Recall, b.BCubedClustered.Recall)
 }
 
 // naive computes everything from its definition in quadratic time.
@@ -260,10 +268,12 @@ func TestReadTruth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []Pair{{0, 1, 0.85}, {0, 2, 0.95}}; !slices.Equal(truth.Pairs, want) || truth.Documents != 5 || truth.Below != 1 {
+	if want := []Pair{{0, 1, 0.85}, {0, 2, 0.95}}; !slices.Equal(truth.Pairs, want) || truth.Documents != 5 ||
+		truth.Below != 1 {
 		t.Errorf("%+v, want %v of 5 documents, 1 line below", truth, want)
 	}
-	if truth, err = readTruth("a\tb", 0.8, NewDocuments()); err != nil || len(truth.Pairs) != 1 || !math.IsNaN(truth.Pairs[0].Similarity) {
+	if truth, err = readTruth("a\tb", 0.8, NewDocuments()); err != nil || len(truth.Pairs) != 1 ||
+		!math.IsNaN(truth.Pairs[0].Similarity) {
 		t.Errorf("without a similarity: %+v, %v", truth, err)
 	}
 	for line, want := range map[string]string{
@@ -276,7 +286,8 @@ func TestReadTruth(t *testing.T) {
 		"a\tb\tjaccard": `t.tsv:2: the third field, "jaccard", is no similarity such as 0.85; if the line is a heading`,
 		"a\tb\tNaN":     `t.tsv:2: the third field, "NaN", is no similarity`,
 	} {
-		if _, err := readTruth("x\ty\n"+line, 0.8, NewDocuments()); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := readTruth("x\ty\n"+line, 0.8, NewDocuments()); err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", line, err, want)
 		}
 	}
@@ -316,15 +327,21 @@ func TestExampleOfTheDocumentation(t *testing.T) {
 		judge.See(pair.A, pair.B)
 	}
 	clusters := Components(6, listed)
-	for name, counts := range map[string]PairCounts{"listed": judge.Counts(), "in one cluster": JudgeClusters(truth, clusters)} {
+	for name, counts := range map[string]PairCounts{
+		"listed":         judge.Counts(),
+		"in one cluster": JudgeClusters(truth, clusters),
+	} {
 		if score, want := counts.Score(), newScore(1.0/3, 1.0/4); score != want || !near(score.F1, 2.0/7) {
 			t.Errorf("%s: %+v, want %+v", name, score, want)
 		}
 	}
 	got := Compare(Components(6, truth.Pairs), clusters, 1)
 	want := Agreement{
-		Documents: 7, Pairwise: Score{1.0 / 3, 1.0 / 4, 2.0 / 7}, BCubed: Score{5.0 / 7, 2.0 / 3, 20.0 / 29},
-		BCubedClustered: Score{4.0 / 6, 11.0 / 18, 44.0 / 69}, AdjustedRand: 6.0 / 41,
+		Documents:       7,
+		Pairwise:        Score{1.0 / 3, 1.0 / 4, 2.0 / 7},
+		BCubed:          Score{5.0 / 7, 2.0 / 3, 20.0 / 29},
+		BCubedClustered: Score{4.0 / 6, 11.0 / 18, 44.0 / 69},
+		AdjustedRand:    6.0 / 41,
 	}
 	if !alike(got, want) || !near(got.BCubedClustered.F1, want.BCubedClustered.F1) {
 		t.Errorf("%+v, want %+v", got, want)

@@ -197,7 +197,8 @@ func Compare(truth, found []Document, alone int64) Agreement {
 		Pairwise:        newScore(share(together, inFound), share(together, inTruth)),
 		BCubed:          newScore(mean(precision+float64(others), documents), mean(recall+float64(others), documents)),
 		BCubedClustered: newScore(mean(precision, clustered), mean(recall, clustered)),
-		AdjustedRand:    adjustedRand(float64(together), float64(inTruth), float64(inFound), float64(pairsOf(documents))),
+		AdjustedRand: adjustedRand(float64(together), float64(inTruth), float64(inFound),
+			float64(pairsOf(documents))),
 	}
 }
 

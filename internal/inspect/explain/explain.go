@@ -50,8 +50,8 @@ type Document struct {
 	// URL and Date say from where and when a web archive has fetched it, and are empty otherwise.
 	URL  string `json:"url,omitempty"`
 	Date string `json:"date,omitempty"`
-	// Bytes, Words and Shingles measure its text; 0 if it cannot be read. Shingles are distinct ones, of which LeftOut do not
-	// count: base texts have them, or very many documents.
+	// Bytes, Words and Shingles measure its text; 0 if it cannot be read. Shingles are distinct ones, of which LeftOut
+	// do not count: base texts have them, or very many documents.
 	Bytes    int64 `json:"bytes,omitempty"`
 	Words    int   `json:"words,omitempty"`
 	Shingles int   `json:"shingles,omitempty"`
@@ -59,8 +59,8 @@ type Document struct {
 	// Cluster is the cluster that it is in, of Size documents; empty if it is in none, or if the run has written none.
 	Cluster string `json:"cluster,omitempty"`
 	Size    int    `json:"size,omitempty"`
-	// Removed says that it is removed, and KeptID which document is kept for it, empty where that is not known. Similarity is
-	// how similar the two are.
+	// Removed says that it is removed, and KeptID which document is kept for it, empty where that is not known.
+	// Similarity is how similar the two are.
 	Removed    bool    `json:"removed"`
 	KeptID     string  `json:"kept_id,omitempty"`
 	Similarity float64 `json:"similarity,omitempty"`
@@ -100,16 +100,19 @@ type explainer struct {
 	scanned bool // all rows of pairs have been seen
 }
 
-// Explain explains what became of two documents, given their ids, refs or URLs. It reads the rows of clusters and of pairs once, and
-// the files of the input that hold the two. If the rows do not say which files these are, it reads the whole input. It is an
-// error if there is no such document, or if several have an id or a URL.
+// Explain explains what became of two documents, given their ids, refs or URLs. It reads the rows of clusters and of
+// pairs once, and the files of the input that hold the two. If the rows do not say which files these are, it reads the
+// whole input. It is an error if there is no such document, or if several have an id or a URL.
 func Explain(ctx context.Context, f *finished.Folder, a, b string, options Options) (*Explanation, error) {
 	x := newExplainer(f, options)
 	x.Folder, x.A.Given, x.B.Given, x.Reasons = f.Path, rowName(a), rowName(b), []string{}
 	if x.A.Given == x.B.Given {
 		return nil, setting.Errorf("%s is one document: name two", a)
 	}
-	for _, step := range []func(context.Context) error{x.findRows, x.findTexts, x.findMembers, x.findPairs, x.findKept} {
+	for _, step := range []func(context.Context) error{
+		x.findRows, x.findTexts, x.findMembers, x.findPairs,
+		x.findKept,
+	} {
 		if err := step(ctx); err != nil {
 			return nil, fmt.Errorf("explain %s and %s: %w", a, b, err)
 		}
@@ -175,7 +178,14 @@ func (x *explainer) findRows(ctx context.Context) error {
 			return all.ambiguous()
 		}
 		for _, m := range found {
-			d.ID, d.Ref, d.URL, d.Date, d.Cluster, d.Size, d.Removed, d.Reference = m.ID, m.Ref, m.URL, m.Date, m.Cluster, int(m.Size), !m.Kept, m.Reference
+			d.ID = m.ID
+			d.Ref = m.Ref
+			d.URL = m.URL
+			d.Date = m.Date
+			d.Cluster = m.Cluster
+			d.Size = int(m.Size)
+			d.Removed = !m.Kept
+			d.Reference = m.Reference
 			if d.Removed {
 				d.Similarity = m.Similarity
 			}
@@ -249,7 +259,8 @@ func (x *explainer) findTexts(ctx context.Context) error {
 	return nil
 }
 
-// namesakes are the documents that a user may mean by a name. One that has it as its id or ref goes before one that has it as its URL.
+// namesakes are the documents that a user may mean by a name. One that has it as its id or ref goes before one that has
+// it as its URL.
 type namesakes struct {
 	given         string
 	named, byURLs []output.Member
@@ -303,12 +314,19 @@ func (x *explainer) missing(ctx context.Context, d *Document) error {
 			return fmt.Errorf("%s is no document but a reject: %s", d.Given, reject.Error)
 		}
 	}
-	return fmt.Errorf("no document of the input of the run is called %s: give its id, its ref, path:position, or the URL of a page of a web archive", d.Given)
+	return fmt.Errorf(
+		"no document of the input of the run is called %s: give its id, its ref, path:position, "+
+			"or the URL of a page of a web archive", d.Given)
 }
 
 func (d *Document) take(t *text) {
 	d.URL, d.Date = t.url, t.date
-	d.Ref, d.Bytes, d.Words, d.Shingles, d.LeftOut, d.Reference = t.ref, t.bytes, t.words, len(t.whole), len(t.whole)-len(t.set), t.reference
+	d.Ref = t.ref
+	d.Bytes = t.bytes
+	d.Words = t.words
+	d.Shingles = len(t.whole)
+	d.LeftOut = len(t.whole) - len(t.set)
+	d.Reference = t.reference
 	if d.ID == "" {
 		d.ID = t.id
 	}
@@ -331,7 +349,9 @@ func (x *explainer) findKept(ctx context.Context) error {
 			d.KeptID = x.members.onlyKept(d.Cluster)
 		}
 		if d.KeptID == "" {
-			x.note("Which document is kept for %s is in the output removed: run the job with --emit clusters,pairs,removed.", d.Name())
+			x.note(
+				"Which document is kept for %s is in the output removed: run the job with --emit "+
+					"clusters,pairs,removed.", d.Name())
 		}
 	}
 	return nil

@@ -48,7 +48,11 @@ func newLibrary(t *testing.T, change func(*job.Config)) *library {
 		for member := range 4 {
 			id := fmt.Sprintf("%d-%d", family, member)
 			l.texts[id], l.ids = strings.Join(words, " "), append(l.ids, id)
-			line, err := json.Marshal(map[string]string{"id": id, "text": l.texts[id], "lang": fmt.Sprint("l", member%2)})
+			line, err := json.Marshal(map[string]string{
+				"id":   id,
+				"text": l.texts[id],
+				"lang": fmt.Sprint("l", member%2),
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,8 +140,8 @@ func (l *library) explain(t *testing.T, a, b string, options explain.Options) *e
 	return x
 }
 
-// TestExplanations: whatever has brought documents together, an explanation says what the rows say, and measures the texts as
-// brute force does.
+// TestExplanations: whatever has brought documents together, an explanation says what the rows say, and measures the
+// texts as brute force does.
 func TestExplanations(t *testing.T) {
 	for name, change := range map[string]func(*job.Config){
 		"exact":   func(c *job.Config) { c.Keys = methods.Exact },
@@ -168,16 +172,19 @@ func TestExplanations(t *testing.T) {
 				}
 				x := l.explain(t, a, b, explain.Options{})
 				l.checkRows(t, x)
-				if want, inB, inA := jaccard(l.texts[a], l.texts[b]); x.Similarity == nil || math.Abs(x.Similarity.Jaccard-want) > 1e-12 ||
+				if want, inB, inA := jaccard(l.texts[a], l.texts[b]); x.Similarity == nil ||
+					math.Abs(x.Similarity.Jaccard-want) > 1e-12 ||
 					x.Similarity.ContainmentA != inB || x.Similarity.ContainmentB != inA {
 					t.Errorf("%s and %s: %+v, want %g", a, b, x.Similarity, want)
 				}
 				y := l.explain(t, b, a, explain.Options{})
-				if y.Similarity.Jaccard != x.Similarity.Jaccard || y.Similarity.ContainmentA != x.Similarity.ContainmentB || (y.Row == nil) != (x.Row == nil) {
+				if y.Similarity.Jaccard != x.Similarity.Jaccard ||
+					y.Similarity.ContainmentA != x.Similarity.ContainmentB || (y.Row == nil) != (x.Row == nil) {
 					t.Errorf("%s and %s: %+v, the other way round %+v", a, b, x.Similarity, y.Similarity)
 				}
 				z := l.explain(t, a, b, explain.Options{NoInput: true})
-				if z.Similarity != nil || z.Keys != nil || len(z.Difference) > 0 || !slices.Contains(z.Notes, "The input was not read.") {
+				if z.Similarity != nil || z.Keys != nil || len(z.Difference) > 0 ||
+					!slices.Contains(z.Notes, "The input was not read.") {
 					t.Errorf("%s and %s without the input: %+v", a, b, z)
 				}
 				if l.checkRows(t, z); x.Row != nil || x.Together != nil && *x.Together {
@@ -198,7 +205,8 @@ func (l *library) checkRows(t *testing.T, x *explain.Explanation) {
 	t.Helper()
 	a, b := x.A.Given, x.B.Given
 	is := l.cluster[a] != "" && l.cluster[a] == l.cluster[b]
-	if l.folder.Has(output.Clusters) && (x.Together == nil || *x.Together != is) || x.A.Cluster != l.cluster[a] || x.B.Cluster != l.cluster[b] {
+	if l.folder.Has(output.Clusters) && (x.Together == nil || *x.Together != is) || x.A.Cluster != l.cluster[a] ||
+		x.B.Cluster != l.cluster[b] {
 		t.Errorf("%s and %s: together %v, the clusters are %q and %q", a, b, x.Together, l.cluster[a], l.cluster[b])
 	}
 	p, joined := l.row(a, b)
@@ -230,15 +238,25 @@ func TestPages(t *testing.T) {
 		}
 	}
 	less := map[explain.Order]func(a, b *finished.Cluster) bool{
-		explain.AutoOrder:    func(a, b *finished.Cluster) bool { return a.Size > b.Size || a.Size == b.Size && a.Name < b.Name },
-		explain.BySize:       func(a, b *finished.Cluster) bool { return a.Size > b.Size || a.Size == b.Size && a.Name < b.Name },
-		explain.BySimilarity: func(a, b *finished.Cluster) bool { return a.Least < b.Least || a.Least == b.Least && a.Name < b.Name },
-		explain.ByID:         func(a, b *finished.Cluster) bool { return a.Name < b.Name },
+		explain.AutoOrder: func(a, b *finished.Cluster) bool {
+			return a.Size > b.Size || a.Size == b.Size && a.Name < b.Name
+		},
+		explain.BySize: func(a, b *finished.Cluster) bool {
+			return a.Size > b.Size || a.Size == b.Size && a.Name < b.Name
+		},
+		explain.BySimilarity: func(a, b *finished.Cluster) bool {
+			return a.Least < b.Least || a.Least == b.Least && a.Name < b.Name
+		},
+		explain.ByID: func(a, b *finished.Cluster) bool { return a.Name < b.Name },
 	}
 	for order, isBefore := range less {
 		var all []finished.Cluster
 		for offset := 0; ; offset += 3 {
-			page, err := explain.ListClusters(t.Context(), l.folder, explain.Page{Order: order, Offset: offset, Limit: 3})
+			page, err := explain.ListClusters(t.Context(), l.folder, explain.Page{
+				Order:  order,
+				Offset: offset,
+				Limit:  3,
+			})
 			if err != nil || page.Of != int64(len(sizes)) || page.Offset != offset {
 				t.Fatalf("%s from %d: %+v (%v)", order, offset, page, err)
 			}
@@ -252,14 +270,15 @@ func TestPages(t *testing.T) {
 		}
 		for i := range all {
 			if c := &all[i]; c.Size != sizes[c.Name] || c.Kept != kept[c.Name] || i > 0 && !isBefore(&all[i-1], c) {
-				t.Errorf("%s: cluster %d is %+v of %d documents, %d of them kept", order, i, c, sizes[c.Name], kept[c.Name])
+				t.Errorf("%s: cluster %d is %+v of %d documents, %d of them kept", order, i, c, sizes[c.Name],
+					kept[c.Name])
 			}
 		}
 	}
 }
 
-// TestMembersOfACluster: a cluster is found by its name and by each of its documents. The documents come in each order, with the
-// beginnings of their texts.
+// TestMembersOfACluster: a cluster is found by its name and by each of its documents. The documents come in each order,
+// with the beginnings of their texts.
 func TestMembersOfACluster(t *testing.T) {
 	l := newLibrary(t, func(c *job.Config) { c.Keys = methods.Exact })
 	one := l.members[0]
@@ -271,13 +290,15 @@ func TestMembersOfACluster(t *testing.T) {
 			explain.ByID:         func(m *explain.Listed) float64 { return float64(slices.Index(l.ids, m.ID)) },
 		} {
 			list, err := explain.ListMembers(t.Context(), l.folder, name, explain.Page{Order: order, Limit: 100}, nil)
-			if err != nil || list.Name != one.Cluster || int64(len(list.Documents)) != one.Size || int64(list.Size) != one.Size {
+			if err != nil || list.Name != one.Cluster || int64(len(list.Documents)) != one.Size ||
+				int64(list.Size) != one.Size {
 				t.Fatalf("%s by %s: %+v (%v)", name, order, list, err)
 			}
 			for i := range list.Documents {
 				m := &list.Documents[i]
 				text := l.texts[m.ID]
-				if m.Bytes == nil || *m.Bytes != int64(len(text)) || m.Text != text[:min(len(text), 240)] || l.cluster[m.ID] != one.Cluster {
+				if m.Bytes == nil || *m.Bytes != int64(len(text)) || m.Text != text[:min(len(text), 240)] ||
+					l.cluster[m.ID] != one.Cluster {
 					t.Errorf("%s by %s: %+v, the text has %d bytes", name, order, m, len(text))
 				}
 				if value != nil && i > 0 && value(&list.Documents[i-1]) > value(m) {
@@ -287,13 +308,16 @@ func TestMembersOfACluster(t *testing.T) {
 		}
 	}
 	no := false
-	if _, err := explain.ListMembers(t.Context(), l.folder, one.ID, explain.Page{Order: explain.BySize, Limit: 9}, &no); err == nil {
+	if _, err := explain.ListMembers(t.Context(), l.folder, one.ID, explain.Page{Order: explain.BySize, Limit: 9},
+		&no); err == nil {
 		t.Error("texts that are not read are in the order of their sizes")
 	}
-	if list, err := explain.ListMembers(t.Context(), l.folder, one.ID, explain.Page{Limit: 1}, &no); err != nil || len(list.Documents) != 1 || list.Documents[0].Bytes != nil {
+	if list, err := explain.ListMembers(t.Context(), l.folder, one.ID, explain.Page{Limit: 1}, &no); err != nil ||
+		len(list.Documents) != 1 || list.Documents[0].Bytes != nil {
 		t.Errorf("without texts: %+v (%v)", list, err)
 	}
-	if _, err := explain.ListMembers(t.Context(), l.folder, "nobody", explain.Page{Limit: 1}, nil); err == nil || !strings.Contains(err.Error(), "nobody") {
+	if _, err := explain.ListMembers(t.Context(), l.folder, "nobody", explain.Page{Limit: 1}, nil); err == nil ||
+		!strings.Contains(err.Error(), "nobody") {
 		t.Errorf("nobody: %v", err)
 	}
 }

@@ -19,16 +19,17 @@ import (
 // Similarity says how similar two documents are, by each measure.
 type Similarity struct {
 	Jaccard float64 `json:"jaccard"`
-	// ContainmentA is the share of the shingles of the first document that the second one has, ContainmentB the reverse.
+	// ContainmentA is the share of the shingles of the first document that the second one has, ContainmentB the
+	// reverse.
 	ContainmentA float64 `json:"containment_a"`
 	ContainmentB float64 `json:"containment_b"`
-	// Common and Union count distinct shingles, in both documents and in either. Needed is the least Common of a pair of
-	// documents of these sizes; 0 where pairs are not judged by that.
+	// Common and Union count distinct shingles, in both documents and in either. Needed is the least Common of a pair
+	// of documents of these sizes; 0 where pairs are not judged by that.
 	Common int `json:"common"`
 	Union  int `json:"union"`
 	Needed int `json:"needed,omitempty"`
-	// Whole is the Jaccard similarity by all shingles, where base texts or common shingles are left out of the others; nil
-	// where nothing is.
+	// Whole is the Jaccard similarity by all shingles, where base texts or common shingles are left out of the others;
+	// nil where nothing is.
 	Whole *float64 `json:"jaccard_whole,omitempty"`
 	// Hamming is the number of the Bits in which their SimHash fingerprints differ. It is nil if one has no words.
 	Hamming *int `json:"hamming,omitempty"`
@@ -44,8 +45,8 @@ type Keys struct {
 	Method methods.Name `json:"method"`
 	// AllPairs says that the run has compared all pairs of documents of similar sizes. Then there are no keys.
 	AllPairs bool `json:"all_pairs,omitempty"`
-	// Certain says that two near-duplicates always share a key. Where the keys depend on the whole corpus, nothing more is
-	// known of them.
+	// Certain says that two near-duplicates always share a key. Where the keys depend on the whole corpus, nothing more
+	// is known of them.
 	Certain bool `json:"certain"`
 	// Shared is the number of common keys, A and B are the numbers of keys of each document; nil if they are not known.
 	Shared *int `json:"shared,omitempty"`
@@ -127,8 +128,15 @@ func (r *reader) read(d *finished.Found) (*text, error) {
 		return nil, err
 	}
 	t := &text{
-		id: d.ID, ref: d.Ref, url: d.URL, date: d.Date, content: d.Text(heldBytes), words: fingerprint.Tokens, reference: d.Portion.File.Reference,
-		set: slices.Clone(fingerprint.Set), simhash: slices.Clone(fingerprint.SimHash),
+		id:        d.ID,
+		ref:       d.Ref,
+		url:       d.URL,
+		date:      d.Date,
+		content:   d.Text(heldBytes),
+		words:     fingerprint.Tokens,
+		reference: d.Portion.File.Reference,
+		set:       slices.Clone(fingerprint.Set),
+		simhash:   slices.Clone(fingerprint.SimHash),
 	}
 	for _, value := range d.Record.Others {
 		t.others = append(t.others, slices.Clone(value))
@@ -239,8 +247,15 @@ func (x *explainer) compareKeys() error {
 		return err
 	}
 	p := &methods.Parameters{
-		Shards: 1, Threshold: c.Threshold, Shingle: c.Shingle, Passage: c.Passage, Scheme: scheme, SimHashBits: c.SimHashBits(), Distance: c.Hamming,
-		Blocks: c.Blocks, Scoring: c.Scoring(),
+		Shards:      1,
+		Threshold:   c.Threshold,
+		Shingle:     c.Shingle,
+		Passage:     c.Passage,
+		Scheme:      scheme,
+		SimHashBits: c.SimHashBits(),
+		Distance:    c.Hamming,
+		Blocks:      c.Blocks,
+		Scoring:     c.Scoring(),
 	}
 	counts := x.folder.Summary.Counts
 	keys := &Keys{Method: method.Name, Certain: method.Promise(p).ByConstruction && x.scorer.HasClusters}
@@ -273,7 +288,11 @@ func (x *explainer) compareKeys() error {
 
 func keysOf(t *text, keys methods.Keys, bands *fingerprints.Bands) map[uint64]bool {
 	d := &methods.Document{
-		Digest: t.digest, Size: len(t.set), Content: t.block, SimHash: t.simhash, Bands: slices.Clone(bands.Of(t.set)),
+		Digest:  t.digest,
+		Size:    len(t.set),
+		Content: t.block,
+		SimHash: t.simhash,
+		Bands:   slices.Clone(bands.Of(t.set)),
 	}
 	all := map[uint64]bool{}
 	for _, record := range keys(nil, d) {

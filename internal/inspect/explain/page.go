@@ -16,8 +16,9 @@ import (
 // Order is the order of a list.
 type Order string
 
-// The orders. Clusters go by their documents, and documents by the bytes of their texts; the largest comes first. By similarity
-// the least comes first: the similarity of a document to the one that is kept for it, and of a cluster the least of these.
+// The orders. Clusters go by their documents, and documents by the bytes of their texts; the largest comes first. By
+// similarity the least comes first: the similarity of a document to the one that is kept for it, and of a cluster the
+// least of these.
 const (
 	AutoOrder    Order = "auto" // BySize for clusters, and the order of the results for documents
 	BySize       Order = "size"
@@ -44,8 +45,8 @@ type Clusters struct {
 	Clusters []finished.Cluster `json:"clusters"`
 }
 
-// ListClusters lists clusters. It goes through the rows once, and holds no more clusters than the page and what comes before
-// it.
+// ListClusters lists clusters. It goes through the rows once, and holds no more clusters than the page and what comes
+// before it.
 func ListClusters(ctx context.Context, f *finished.Folder, p Page) (*Clusters, error) {
 	if err := f.Need(output.Clusters); err != nil {
 		return nil, err
@@ -106,9 +107,9 @@ const (
 	beginning = 240
 )
 
-// ListMembers lists documents of the cluster that has the name, or that has a document of that id, ref or URL. It holds the rows of
-// the cluster. Sizes and beginnings of texts come from the input: with withTexts or, if that is nil, if the input has at most
-// 1 GB.
+// ListMembers lists documents of the cluster that has the name, or that has a document of that id, ref or URL. It holds
+// the rows of the cluster. Sizes and beginnings of texts come from the input: with withTexts or, if that is nil, if the
+// input has at most 1 GB.
 func ListMembers(ctx context.Context, f *finished.Folder, name string, p Page, withTexts *bool) (*Members, error) {
 	if err := f.Need(output.Clusters); err != nil {
 		return nil, err
@@ -123,7 +124,15 @@ func ListMembers(ctx context.Context, f *finished.Folder, name string, p Page, w
 			return nil, err
 		}
 		list.Add(&m)
-		list.Documents = append(list.Documents, Listed{ID: m.ID, Ref: m.Ref, URL: m.URL, Date: m.Date, Kept: m.Kept, Similarity: m.Similarity, Reference: m.Reference})
+		list.Documents = append(list.Documents, Listed{
+			ID:         m.ID,
+			Ref:        m.Ref,
+			URL:        m.URL,
+			Date:       m.Date,
+			Kept:       m.Kept,
+			Similarity: m.Similarity,
+			Reference:  m.Reference,
+		})
 	}
 	isRead := f.Summary.Counts.Bytes+f.Summary.Counts.ReferenceBytes <= autoBytes
 	if withTexts != nil {
@@ -133,7 +142,9 @@ func ListMembers(ctx context.Context, f *finished.Folder, name string, p Page, w
 	}
 	if p.Order == BySize {
 		if !isRead {
-			return nil, setting.Errorf("the results do not have the sizes of texts: read the input again with --texts yes, or choose another order")
+			return nil, setting.Errorf(
+				"the results do not have the sizes of texts: read the input again with --texts yes, " +
+					"or choose another order")
 		}
 		if err := list.read(ctx, f, list.Documents, 0); err != nil {
 			return nil, err
@@ -146,7 +157,8 @@ func ListMembers(ctx context.Context, f *finished.Folder, name string, p Page, w
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			list.Notes = append(list.Notes, "Texts are not shown: the input cannot be read from here: "+setting.Text(err, setting.Flag))
+			list.Notes = append(list.Notes,
+				"Texts are not shown: the input cannot be read from here: "+setting.Text(err, setting.Flag))
 		}
 	}
 	return list, nil

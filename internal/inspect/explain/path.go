@@ -21,8 +21,8 @@ type Step struct {
 	Identical bool `json:"identical,omitempty"`
 }
 
-// Path leads from one document to another along rows of pairs. Of all such paths it is one whose weakest row is the strongest,
-// and of these one with the fewest rows.
+// Path leads from one document to another along rows of pairs. Of all such paths it is one whose weakest row is the
+// strongest, and of these one with the fewest rows.
 type Path struct {
 	Steps []Step `json:"steps"`
 	// Weakest is the step that the path depends on most.
@@ -31,8 +31,8 @@ type Path struct {
 
 // members are the documents among which paths are looked for.
 type members struct {
-	// places are the numbers of documents by their names, id and ref. With isOpen any document gets one. The two documents
-	// are 0 and 1.
+	// places are the numbers of documents by their names, id and ref. With isOpen any document gets one. The two
+	// documents are 0 and 1.
 	places map[string]uint32
 	// names are what rows of pairs call the documents, or their ids.
 	names  []string
@@ -89,7 +89,8 @@ func (x *explainer) findMembers(ctx context.Context) error {
 	return nil
 }
 
-// add adds a document, given its names. Rows use one of these. If another document has one of them too, no row uses that.
+// add adds a document, given its names. Rows use one of these. If another document has one of them too, no row uses
+// that.
 func (m *members) add(names ...string) (number uint32) {
 	number = uint32(len(m.names))
 	m.names = append(m.names, names[0])
@@ -120,7 +121,9 @@ func (m *members) onlyKept(cluster string) string {
 func (x *explainer) findPairs(ctx context.Context) error {
 	switch {
 	case !x.folder.Has(output.Pairs):
-		x.note("The run has written no pairs, so the rows that join documents are not known: run it with --emit clusters,pairs.")
+		x.note(
+			"The run has written no pairs, so the rows that join documents are not known: " +
+				"run it with --emit clusters,pairs.")
 		return nil
 	case x.folder.Has(output.Clusters) && !x.isStar() && (x.A.Cluster == "" || x.B.Cluster == ""):
 		x.scanned = true // a row would have put both into clusters
@@ -141,7 +144,9 @@ func (x *explainer) findPairs(ctx context.Context) error {
 			x.Row = x.step(one, row.A, row.B)
 		}
 		if m.edges = append(m.edges, one); m.isOpen && len(m.edges) == mostEdges {
-			x.note("The path was not searched, because there are too many pairs and no clusters: run the job with --emit clusters,pairs.")
+			x.note(
+				"The path was not searched, because there are too many pairs and no clusters: " +
+					"run the job with --emit clusters,pairs.")
 			return nil
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// TestPath: of all paths between two documents, the one that is found has the strongest weakest row, and the fewest rows
-// among those. Both are compared with what a table of all nodes gives.
+// TestPath: of all paths between two documents, the one that is found has the strongest weakest row, and the fewest
+// rows among those. Both are compared with what a table of all nodes gives.
 func TestPath(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
@@ -25,7 +25,12 @@ func TestPath(t *testing.T) {
 		for range random.IntN(2 * n) {
 			a, b := random.IntN(n), random.IntN(n)
 			if a != b {
-				x.members.edges = append(x.members.edges, edge{a: uint32(a), b: uint32(b), strength: float64(1+random.IntN(5)) / 5, exact: true})
+				x.members.edges = append(x.members.edges, edge{
+					a:        uint32(a),
+					b:        uint32(b),
+					strength: float64(1+random.IntN(5)) / 5,
+					exact:    true,
+				})
 			}
 		}
 		weakest, rows := bestPath(x.members.edges, n)
@@ -52,7 +57,8 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// bestPath returns the strength of the weakest edge of the best path from node 0 to node 1, and the number of its edges.
+// bestPath returns the strength of the weakest edge of the best path from node 0 to node 1, and the number of its
+// edges.
 func bestPath(edges []edge, n int) (weakest float64, rows int) {
 	rows = math.MaxInt
 	for strength := 5; strength > 0 && rows == math.MaxInt; strength-- {

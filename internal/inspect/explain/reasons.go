@@ -49,7 +49,9 @@ func (x *explainer) reasonTogether() {
 		x.reasonNotCompared()
 	}
 	if s != nil && !s.Same && x.isBelow() {
-		x.because("Their own similarity is too low for a pair: %s. Other documents connect them. With --split star a cluster is a kept document and the documents removed for it.", x.lackText())
+		x.because(
+			"Their own similarity is too low for a pair: %s. Other documents connect them. "+
+				"With --split star a cluster is a kept document and the documents removed for it.", x.lackText())
 	}
 	for _, d := range []*Document{&x.A, &x.B} {
 		if d.Removed && d.KeptID != "" {
@@ -61,7 +63,9 @@ func (x *explainer) reasonTogether() {
 		x.because("Both are removed, since with --drop clusters no document of a cluster stays.")
 	case x.A.Removed || x.B.Removed || x.A.Cluster == "":
 	case x.config.Drop == keep.Reference:
-		x.because("Both are kept: with --drop reference a document is removed only for one of the reference that a pair joins it to.")
+		x.because(
+			"Both are kept: with --drop reference a document is removed only for one of the reference that a pair " +
+				"joins it to.")
 	default:
 		x.because("Both are kept: a document is removed only for a kept one that a pair joins it to.")
 	}
@@ -81,7 +85,8 @@ func (x *explainer) sameness() string {
 	case text.Same != "":
 		return text.Same
 	case x.isBare(&x.A):
-		return "identical: hardly anything is left of them without what does not count, and their sets of shingles are equal"
+		return "identical: hardly anything is left of them without what does not count, " +
+			"and their sets of shingles are equal"
 	case x.Similarity.Union == 0:
 		return "without words, and have the same bytes"
 	case x.leavesIgnored:
@@ -119,9 +124,12 @@ func (x *explainer) isBelow() bool {
 func (x *explainer) lackText() string {
 	s := x.Similarity
 	if x.scorer.IsDistance {
-		return fmt.Sprintf("their fingerprints differ in %d of %d bits, and --hamming allows %d", *s.Hamming, s.Bits, x.config.Hamming)
+		return fmt.Sprintf("their fingerprints differ in %d of %d bits, and --hamming allows %d", *s.Hamming, s.Bits,
+			x.config.Hamming)
 	}
-	return fmt.Sprintf("it is %.4f, and --threshold is %g. They have %d shingles in common, and documents of their sizes need %d", s.Jaccard, x.config.Threshold, s.Common, s.Needed)
+	return fmt.Sprintf(
+		"it is %.4f, and --threshold is %g. They have %d shingles in common, and documents of their sizes need %d",
+		s.Jaccard, x.config.Threshold, s.Common, s.Needed)
 }
 
 // isCutApart reports whether pairs join the two, and clusters do not.
@@ -130,7 +138,9 @@ func (x *explainer) isCutApart() bool {
 		return false
 	}
 	x.reasonJoined()
-	x.because("With --split star a cluster is a kept document and the documents removed for it. These two belong to different kept documents.")
+	x.because(
+		"With --split star a cluster is a kept document and the documents removed for it. " +
+			"These two belong to different kept documents.")
 	return true
 }
 
@@ -146,13 +156,17 @@ func (x *explainer) reasonNotCompared() bool {
 	field := 0
 	if x.config.Within != "" {
 		if a, b := x.a.others[field], x.b.others[field]; !equalValues(a, b) {
-			x.because("They differ in the field %s: %s and %s. With --within %s only documents that share its value are compared.", x.config.Within, valueText(a), valueText(b), x.config.Within)
+			x.because(
+				"They differ in the field %s: %s and %s. With --within %s only documents that share its value are "+
+					"compared.", x.config.Within, valueText(a), valueText(b), x.config.Within)
 			return true
 		}
 		field++
 	}
 	if x.config.Across != "" && equalValues(x.a.others[field], x.b.others[field]) {
-		x.because("They have one value of the field %s: %s. With --across %s only documents that differ in it are compared.", x.config.Across, valueText(x.a.others[field]), x.config.Across)
+		x.because(
+			"They have one value of the field %s: %s. With --across %s only documents that differ in it are compared.",
+			x.config.Across, valueText(x.a.others[field]), x.config.Across)
 		return true
 	}
 	return false
@@ -200,7 +214,9 @@ func (x *explainer) isBare(d *Document) bool { return d.LeftOut > 0 && d.LeftOut
 func (x *explainer) reasonBare() {
 	for _, d := range []*Document{&x.A, &x.B} {
 		if x.isBare(d) {
-			x.because("Of %s hardly anything is left without %s. It is equal to documents of the same shingles, and like no other.", d.Name(), x.outText())
+			x.because(
+				"Of %s hardly anything is left without %s. It is equal to documents of the same shingles, "+
+					"and like no other.", d.Name(), x.outText())
 		}
 	}
 }
@@ -227,20 +243,29 @@ func capital(text string) string { return string(text[0]-'a'+'A') + text[1:] }
 // reasonNotFound says why documents that are alike enough are not together.
 func (x *explainer) reasonNotFound() {
 	if x.Together == nil {
-		x.because("The run wrote neither clusters nor pairs, so it is unknown whether it found them: run it with --emit clusters,pairs.")
+		x.because(
+			"The run wrote neither clusters nor pairs, so it is unknown whether it found them: " +
+				"run it with --emit clusters,pairs.")
 		return
 	}
 	x.because("They are similar enough to be a pair, but the run did not find them.")
 	switch k := x.Keys; {
 	case k == nil:
 	case k.Shared != nil && *k.Shared == 0 && k.Probability > 0:
-		x.because("They share none of %d bands, so they were not compared. For a pair of this similarity that has a probability of %.2g. --recall 1 finds all.", k.A, 1-k.Probability)
+		x.because(
+			"They share none of %d bands, so they were not compared. For a pair of this similarity that has a "+
+				"probability of %.2g. --recall 1 finds all.", k.A, 1-k.Probability)
 	case k.Shared != nil && *k.Shared == 0:
 		x.because("They share no key, so they were not compared.")
 	case x.folder.Summary.Skipped.Groups > 0:
-		x.because("They may be in a group of very many documents that was not compared pair by pair: the run has skipped %d pairs in %d groups.", x.folder.Summary.Skipped.Pairs, x.folder.Summary.Skipped.Groups)
+		x.because(
+			"They may be in a group of very many documents that was not compared pair by pair: "+
+				"the run has skipped %d pairs in %d groups.", x.folder.Summary.Skipped.Pairs,
+			x.folder.Summary.Skipped.Groups)
 	case !x.scorer.IsExact && !x.scorer.AcceptsAll:
-		x.because("With --verify sketch the run has estimated the similarity from %d hashes, perhaps too low. A larger --sketch-size errs less.", x.config.BottomK())
+		x.because(
+			"With --verify sketch the run has estimated the similarity from %d hashes, perhaps too low. "+
+				"A larger --sketch-size errs less.", x.config.BottomK())
 	default:
 		x.because("The run compares all such pairs. So the input may have changed since.")
 	}
@@ -249,7 +274,9 @@ func (x *explainer) reasonNotFound() {
 // reasonPassages says why two documents are a pair of a run that looks for copied passages, or are not.
 func (x *explainer) reasonPassages() {
 	if x.Row != nil {
-		x.because("A row of pairs joins them: at least %.4f of one is in the other, or they have a passage of %d words.", x.Row.Score, x.config.Excerpt)
+		x.because(
+			"A row of pairs joins them: at least %.4f of one is in the other, or they have a passage of %d words.",
+			x.Row.Score, x.config.Excerpt)
 		return
 	}
 	if x.scanned {
@@ -262,7 +289,9 @@ func (x *explainer) reasonPassages() {
 	if x.leavesIgnored || x.leavesCommon {
 		x.note("The longest passage has all words that both have, those too that do not count.")
 	}
-	x.because("A share of %.4f of one document is in the other, and %.4f of the other in the first; --threshold is %g. The longest passage that both have has %d words, and --excerpt is %d.",
+	x.because(
+		"A share of %.4f of one document is in the other, and %.4f of the other in the first; --threshold is %g. "+
+			"The longest passage that both have has %d words, and --excerpt is %d.",
 		s.ContainmentA, s.ContainmentB, x.config.Threshold, s.Words, x.config.Excerpt)
 	if k := x.Keys; k != nil && k.Shared != nil && *k.Shared == 0 {
 		x.because("They share no key, so they were not compared.")

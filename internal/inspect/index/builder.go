@@ -85,7 +85,10 @@ func (b *setBuilder) addSet(number uint32, d Document) error {
 	}
 	size := len(d.Set) / sketchblock.HashSize
 	b.sets = append(b.sets, building{
-		digest: d.Digest, start: uint64(column.Length) / sketchblock.HashSize, size: uint32(size), keys: uint32(len(b.keys)),
+		digest: d.Digest,
+		start:  uint64(column.Length) / sketchblock.HashSize,
+		size:   uint32(size),
+		keys:   uint32(len(b.keys)),
 	})
 	if size == 0 {
 		b.keys = append(b.keys, keyOf{DigestKey(d.Digest), number})
@@ -145,7 +148,9 @@ func (b *setBuilder) numberSets() []uint32 {
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	order = graphs.RadixSort(order, make([]uint32, len(order)), func(set *uint32) uint64 { return uint64(b.sets[*set].size) })
+	order = graphs.RadixSort(order, make([]uint32, len(order)), func(set *uint32) uint64 {
+		return uint64(b.sets[*set].size)
+	})
 	for number, set := range order {
 		b.sets[set].number = uint32(number)
 	}

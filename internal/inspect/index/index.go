@@ -77,7 +77,8 @@ type Header struct {
 	Blocks   []int `json:"blocks,omitempty"`
 	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
 	StopWords string `json:"stop_words,omitempty"`
-	// Ignored are the shingles that do not count, packed as in a sketch block and ascending. It is empty if there are none.
+	// Ignored are the shingles that do not count, packed as in a sketch block and ascending. It is empty if there are
+	// none.
 	Ignored []byte `json:"ignored,omitempty"`
 	// Common are the shingles that do not count because very many documents have them, packed in the same way. They are
 	// taken out of what is left without the ignored ones.
@@ -217,7 +218,10 @@ func (f *File) openSegment(file []byte, h SegmentHeader) (*Segment, error) {
 	}
 	length := [columns]int{groups: 4 * h.Sets, refs: 8 * h.Documents, idEnds: 4 * h.Documents}
 	if !fingerprints {
-		length[starts], length[sizes], length[digests], length[postings] = 8*h.Sets, 4*h.Sets, digest.Size*h.Sets, 4*h.Keys
+		length[starts] = 8 * h.Sets
+		length[sizes] = 4 * h.Sets
+		length[digests] = digest.Size * h.Sets
+		length[postings] = 4 * h.Keys
 	}
 	for i, place := range h.Columns {
 		column, err := place.in(file)

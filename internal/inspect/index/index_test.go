@@ -250,7 +250,8 @@ func TestFingerprintsLeadToTheirDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		segments := opened.Segments
-		if h := opened.Header; (len(segments) > 1) != (documentsOfSegment < 300) || h.Bits != 64 || h.Distance != 3 || len(h.Blocks) != 1 {
+		if h := opened.Header; (len(segments) > 1) != (documentsOfSegment < 300) || h.Bits != 64 || h.Distance != 3 ||
+			len(h.Blocks) != 1 {
 			t.Errorf("%d segments of %d documents, header %+v", len(segments), documentsOfSegment, h)
 		}
 		got := make([]string, 300)
@@ -261,7 +262,8 @@ func TestFingerprintsLeadToTheirDocuments(t *testing.T) {
 			}
 			digests := slices.Collect(s.Keys.All())
 			if !slices.IsSorted(full) || s.Sets != len(full)+len(digests) || len(s.Permuted) != opened.Tables.Tables() {
-				t.Fatalf("%d sets, %d fingerprints and %d digests in %d tables", s.Sets, len(full), len(digests), len(s.Permuted))
+				t.Fatalf("%d sets, %d fingerprints and %d digests in %d tables", s.Sets, len(full), len(digests),
+					len(s.Permuted))
 			}
 			for set, key := range append(slices.Clone(full), digests...) {
 				first, end := s.DocumentsOf(set)

@@ -26,9 +26,10 @@ type taker interface {
 	Close() error
 }
 
-// New returns a builder of an index, which passes the bytes of its file to write. The documents must come in document order.
-// The header has everything but segments; its blocks may be empty: then they are as [lshbands.PlanTables] chooses them. The
-// seed is the one of the documents' measure. The error is that there are no tables for the bits and the distance.
+// New returns a builder of an index, which passes the bytes of its file to write. The documents must come in document
+// order. The header has everything but segments; its blocks may be empty: then they are as [lshbands.PlanTables]
+// chooses them. The seed is the one of the documents' measure. The error is that there are no tables for the bits and
+// the distance.
 func New(header Header, seed uint64, write func([]byte) error) (*Builder, error) {
 	b := &Builder{bits: header.Bits, digester: sketch.NewDigester(seed)}
 	var err error
@@ -45,7 +46,9 @@ func New(header Header, seed uint64, write func([]byte) error) (*Builder, error)
 	}
 	header.Blocks = tables.Blocks()
 	b.taker = &fingerprintBuilder{
-		writer: writer{header: header, write: write}, tables: tables, segmentDocuments: segmentDocuments,
+		writer:           writer{header: header, write: write},
+		tables:           tables,
+		segmentDocuments: segmentDocuments,
 	}
 	return b, nil
 }

@@ -29,7 +29,8 @@ func TestNumberedKeys(t *testing.T) {
 			key := numberedKey(c.prefix, c.prefixBits, number)
 			prefix, bits := KeyPrefix(c.prefix, c.prefixBits)
 			if prefix != c.shortened || bits != c.bits || key>>(64-bits) != prefix || NumberOf(key) != number {
-				t.Errorf("prefix %x of %d bits, number %d: key %x, prefix %x of %d bits", c.prefix, c.prefixBits, number, key, prefix, bits)
+				t.Errorf("prefix %x of %d bits, number %d: key %x, prefix %x of %d bits", c.prefix, c.prefixBits,
+					number, key, prefix, bits)
 			}
 		}
 	}
@@ -38,8 +39,8 @@ func TestNumberedKeys(t *testing.T) {
 	}
 }
 
-// TestNumberedFingerprints: fingerprints of three words are found by the numbers in the tables, and lead to their documents.
-// No byte of the file may change.
+// TestNumberedFingerprints: fingerprints of three words are found by the numbers in the tables, and lead to their
+// documents. No byte of the file may change.
 func TestNumberedFingerprints(t *testing.T) {
 	const length = 3
 	random := rand.New(rand.NewPCG(3, 1))

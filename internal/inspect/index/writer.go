@@ -68,7 +68,9 @@ func (w *writer) putKeys(sorted iter.Seq[uint64]) (err error) {
 // addDocuments fills in the columns of documents. Each document has one of the given number of sets. The documents of
 // one set are in document order.
 func addDocuments(data *[columns][]byte, sets int, documents []documentOf, text []byte) {
-	documents = graphs.RadixSort(documents, make([]documentOf, len(documents)), func(d *documentOf) uint64 { return uint64(d.set) })
+	documents = graphs.RadixSort(documents, make([]documentOf, len(documents)), func(d *documentOf) uint64 {
+		return uint64(d.set)
+	})
 	next := 0
 	for set := range uint32(sets) {
 		for next < len(documents) && documents[next].set == set {

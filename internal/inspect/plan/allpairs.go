@@ -9,15 +9,18 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 )
 
-// allPairs counts the pairs that are compared if each document is compared with all others whose sizes allow the threshold. The
-// sizes are known of sampled documents only. So of a larger corpus the pairs are counted by the lengths of texts. The sampled
-// documents show how many pairs their sizes allow for each pair that the lengths of their texts allow.
+// allPairs counts the pairs that are compared if each document is compared with all others whose sizes allow the
+// threshold. The sizes are known of sampled documents only. So of a larger corpus the pairs are counted by the lengths
+// of texts. The sampled documents show how many pairs their sizes allow for each pair that the lengths of their texts
+// allow.
 func (m *survey) allPairs(c *census, firstInput docref.Ref) sample.Estimate {
 	documents, share := c.documents.List()
 	isReference := func(d *sample.Document) bool { return d.Ref < firstInput }
 	lengths, perUnit, distinct, doubt := c.distinctLengths(), 1., 1., 0.
 	if share == 1 {
-		lengths = lengthsOf(documents, func(d *sample.Document) length { return length{int64(len(d.Set)), isReference(d)} })
+		lengths = lengthsOf(documents, func(d *sample.Document) length {
+			return length{int64(len(d.Set)), isReference(d)}
+		})
 	} else {
 		total := int64(0)
 		for i := range c.texts {
@@ -47,16 +50,22 @@ const unseenTexts = 2
 // folds is the number of parts of a sample that are left out in turn to see how much depends on chance.
 const folds = 16
 
-// allowed returns how many pairs of the sampled documents their sizes allow for each pair that the lengths of their texts allow, and
-// the standard error of that as a share of it.
-func (m *survey) allowed(documents []sample.Document, share float64, isReference func(d *sample.Document) bool) (ratio, spread float64) {
+// allowed returns how many pairs of the sampled documents their sizes allow for each pair that the lengths of their
+// texts allow, and the standard error of that as a share of it.
+func (m *survey) allowed(documents []sample.Document, share float64,
+	isReference func(d *sample.Document) bool,
+) (ratio, spread float64) {
 	if share == 1 {
 		return 1, 0
 	}
 	without := func(fold uint64) float64 {
 		counted := func(unit func(d *sample.Document) int64) float64 {
-			rest := slices.DeleteFunc(slices.Clone(documents), func(d sample.Document) bool { return d.Hash%folds == fold })
-			return pairsOf(lengthsOf(rest, func(d *sample.Document) length { return length{unit(d), isReference(d)} }), m.threshold).Candidates
+			rest := slices.DeleteFunc(slices.Clone(documents), func(d sample.Document) bool {
+				return d.Hash%folds == fold
+			})
+			return pairsOf(lengthsOf(rest, func(d *sample.Document) length {
+				return length{unit(d), isReference(d)}
+			}), m.threshold).Candidates
 		}
 		bySize := counted(func(d *sample.Document) int64 { return int64(len(d.Set)) })
 		byLength := counted(func(d *sample.Document) int64 { return d.Length })

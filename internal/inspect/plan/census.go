@@ -30,7 +30,9 @@ type corpusRead struct {
 	texts  findings.Texts
 }
 
-func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int64) func() documents.Visitor) (c corpusRead, err error) {
+func readCorpus(ctx context.Context, config job.Config,
+	newVisitor func(size int64) func() documents.Visitor,
+) (c corpusRead, err error) {
 	stopWords, err := config.ReadStopWords()
 	if err != nil {
 		return c, failure.New(failure.Usage, err)
@@ -51,13 +53,17 @@ func readCorpus(ctx context.Context, config job.Config, newVisitor func(size int
 	case err != nil:
 		err = failure.Explain(&config, failure.Input, err)
 	case config.MaxRejects >= 0 && c.counts.Rejected > config.MaxRejects:
-		err = failure.New(failure.Input, setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(c.counts.Rejected), config.MaxRejects, firstUnreadable(ctx, sketching, inputs)))
+		err = failure.New(failure.Input,
+			setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(c.counts.Rejected), config.MaxRejects,
+				firstUnreadable(ctx, sketching, inputs)))
 	case c.counts.Documents == 0 && c.counts.Rejected > 0:
 		hint := ""
 		if config.Format == corpus.AutoFormat && corpus.IsGuessed(inputs.Files[0].Name) {
 			hint = corpus.FormatHint
 		}
-		err = failure.New(failure.Input, setting.Errorf("no document in the input, %s: %s"+hint, failure.Unreadable(c.counts.Rejected), firstUnreadable(ctx, sketching, inputs)))
+		err = failure.New(failure.Input,
+			setting.Errorf("no document in the input, %s: %s"+hint, failure.Unreadable(c.counts.Rejected),
+				firstUnreadable(ctx, sketching, inputs)))
 	case c.counts.Documents == 0:
 		err = failure.New(failure.Input, errors.New("no document in the input: there is nothing to plan for"))
 	}
@@ -179,7 +185,8 @@ func (c *census) addTexts(texts []text) {
 	c.texts = append(c.texts, texts[:min(len(texts), mostLengths-len(c.texts))]...)
 }
 
-// distinctLengths returns the lengths of the texts, each once. A text is of the reference only if all documents that have it are.
+// distinctLengths returns the lengths of the texts, each once. A text is of the reference only if all documents that
+// have it are.
 func (c *census) distinctLengths() []length {
 	texts := slices.SortedFunc(slices.Values(c.texts), func(a, b text) int { return cmp.Compare(a.hash, b.hash) })
 	var lengths []length
@@ -208,9 +215,13 @@ func (c *census) hasWords(d *documents.Surveyed) bool {
 
 func (c *census) facts(counts findings.Counts) Facts {
 	facts := Facts{
-		Documents: counts.Documents, ReferenceDocuments: counts.ReferenceDocuments,
-		Bytes: counts.Bytes + counts.ReferenceBytes, Rejected: counts.Rejected, DocumentShare: 1,
-		SampledDocuments: c.sampled.Load(), SampledBytes: c.bytes.Load(),
+		Documents:          counts.Documents,
+		ReferenceDocuments: counts.ReferenceDocuments,
+		Bytes:              counts.Bytes + counts.ReferenceBytes,
+		Rejected:           counts.Rejected,
+		DocumentShare:      1,
+		SampledDocuments:   c.sampled.Load(),
+		SampledBytes:       c.bytes.Load(),
 	}
 	all := facts.all()
 	perSampled := all / float64(max(facts.SampledDocuments, 1))

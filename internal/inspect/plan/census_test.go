@@ -14,7 +14,8 @@ import (
 func TestHalvings(t *testing.T) {
 	for size := int64(1); size < 1<<50; size = size*3/2 + 1 {
 		sampled := float64(size) / float64(int64(1)<<halvings(size))
-		if want := min(max(float64(size)*sampledShare, wholeBytes), mostBytes); sampled > want*1.01 || sampled < min(want/2.1, float64(size)) {
+		if want := min(max(float64(size)*sampledShare, wholeBytes), mostBytes); sampled > want*1.01 ||
+			sampled < min(want/2.1, float64(size)) {
 			t.Errorf("of %d bytes %.0f are fingerprinted, want %.0f at most", size, sampled, want)
 		}
 	}
@@ -32,7 +33,8 @@ func TestAllPairsAreCounted(t *testing.T) {
 		candidates := 0.
 		for i, a := range all {
 			for _, b := range all[:i] {
-				if low, high := float64(min(a.length, b.length)), float64(max(a.length, b.length)); low/high >= threshold && !(a.isReference && b.isReference) {
+				if low, high := float64(min(a.length, b.length)),
+					float64(max(a.length, b.length)); low/high >= threshold && !(a.isReference && b.isReference) {
 					candidates++
 				}
 			}
@@ -43,7 +45,8 @@ func TestAllPairsAreCounted(t *testing.T) {
 	}
 }
 
-// TestFrequentTexts: copies of a text that very many documents have are counted, whether the text is in the sample or not.
+// TestFrequentTexts: copies of a text that very many documents have are counted, whether the text is in the sample or
+// not.
 func TestFrequentTexts(t *testing.T) {
 	for name, frequent := range map[string]uint64{"in the sample": 3, "not in the sample": math.MaxUint64 - 3} {
 		random := rand.New(rand.NewPCG(1, 2))
@@ -64,7 +67,8 @@ func TestFrequentTexts(t *testing.T) {
 		}
 		facts := c.facts(findings.Counts{Documents: n})
 		if facts.DocumentShare == 1 || facts.Identical < .98*float64(copies) || facts.Identical > float64(copies) {
-			t.Errorf("%s: %g identical documents of %d, of a share of %g", name, facts.Identical, copies, facts.DocumentShare)
+			t.Errorf("%s: %g identical documents of %d, of a share of %g", name, facts.Identical, copies,
+				facts.DocumentShare)
 		}
 	}
 }

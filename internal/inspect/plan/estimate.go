@@ -10,8 +10,9 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// What a job without flags takes for each GB of text, as measured on real texts; docs/explanation/scale.md has the jobs. CPU time and temporary
-// files are within a third of it at the threshold 0.8, requests within three times up to some 10 GB.
+// What a job without flags takes for each GB of text, as measured on real texts; docs/explanation/scale.md has the
+// jobs. CPU time and temporary files are within a third of it at the threshold 0.8, requests within three times up to
+// some 10 GB.
 const (
 	cpuSecondsPerGB = 18
 	tempBytesPerGB  = 1.6e9
@@ -24,8 +25,8 @@ const (
 	leastRequests   = 100
 )
 
-// sketchBytesPerGB is what sketch blocks take without the keys of MinHash bands. Where they and all keys take more than tempBytesPerGB, as with
-// many keys a document, they are the most that is there at a time.
+// sketchBytesPerGB is what sketch blocks take without the keys of MinHash bands. Where they and all keys take more than
+// tempBytesPerGB, as with many keys a document, they are the most that is there at a time.
 const sketchBytesPerGB = 1.0e9
 
 // Estimate says what the job takes that was chosen, by its bytes of text.
@@ -41,20 +42,24 @@ type load struct {
 	bytes, documents, ordered float64
 	// Key records, shingles of the sets that are compared, and shingles that an audit looks at.
 	records, gathered, probed float64
-	// Edges are the candidates that reach the threshold, and the documents joined to a hot group or to an equal document.
+	// Edges are the candidates that reach the threshold, and the documents joined to a hot group or to an equal
+	// document.
 	edges float64
-	// The parts into which the job is cut, the tasks that run at a time, and the bytes of key records that a task may hold.
+	// The parts into which the job is cut, the tasks that run at a time, and the bytes of key records that a task may
+	// hold.
 	splits, shards, lanes, keyBytes float64
 }
 
-// Bytes of memory, fitted to jobs by least squares of relative errors. Much of it is garbage that was not collected yet.
+// Bytes of memory, fitted to jobs by least squares of relative errors. Much of it is garbage that was not collected
+// yet.
 const (
-	processMemory   = 66e6 // most of it is the program
-	textMemory      = 3    // for a byte of text, up to textAtATime bytes
-	textAtATime     = 20e6
-	splitMemory     = 210  // for a document of the current splits
-	orderedMemory   = 0.14 // for a shingle of them that is counted
-	shardMemory     = 34   // for a key record of the current shards, up to shardAtATime bytes each or what a task may hold
+	processMemory = 66e6 // most of it is the program
+	textMemory    = 3    // for a byte of text, up to textAtATime bytes
+	textAtATime   = 20e6
+	splitMemory   = 210  // for a document of the current splits
+	orderedMemory = 0.14 // for a shingle of them that is counted
+	// for a key record of the current shards, up to shardAtATime bytes each or what a task may hold
+	shardMemory     = 34
 	shardAtATime    = 50e6
 	gatheredMemory  = 1.55 // for a shingle that is compared, up to gatheredAtATime shingles
 	gatheredAtATime = 16e6
@@ -111,7 +116,8 @@ func readsOf(inputs *documents.Inputs) *Reads {
 		reads.Files = append(reads.Files, *files)
 	}
 	slices.SortFunc(reads.Files, func(a, b Files) int {
-		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Format, b.Format), cmp.Compare(a.Compression, b.Compression))
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Format, b.Format),
+			cmp.Compare(a.Compression, b.Compression))
 	})
 	return reads
 }
@@ -121,7 +127,10 @@ func (a *Advice) describe(c *Config, measured *survey) {
 	a.Reads = readsOf(&measured.corpus.inputs)
 	if a.Chosen >= 0 {
 		text := float64(a.Corpus.Bytes) / gb
-		a.Estimate = &Estimate{leastCPUSeconds + text*cpuSecondsPerGB, a.Choices[a.Chosen].TempBytes, leastRequests + text*requestsPerGB}
+		a.Estimate = &Estimate{
+			leastCPUSeconds + text*cpuSecondsPerGB, a.Choices[a.Chosen].TempBytes,
+			leastRequests + text*requestsPerGB,
+		}
 	}
 	if c.Temp == "" {
 		return

@@ -16,7 +16,10 @@ func TestReads(t *testing.T) {
 			{Format: corpus.JSONLines, Size: 10},
 			{Format: corpus.JSONLines, Size: 20, Compression: corpus.Zstd},
 			{Format: corpus.JSONLines, Size: 11},
-			{Format: corpus.Text, Members: []corpus.File{{Format: corpus.Text, Size: 3}, {Format: corpus.Text, Size: 4}}},
+			{
+				Format:  corpus.Text,
+				Members: []corpus.File{{Format: corpus.Text, Size: 3}, {Format: corpus.Text, Size: 4}},
+			},
 		},
 		Splits: make([]corpus.Split, 3),
 	}

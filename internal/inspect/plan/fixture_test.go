@@ -47,7 +47,8 @@ func newScene(t *testing.T, seed uint64, n int) *scene {
 			words = strings.Fields(texts[random.IntN(i)])
 			for range random.IntN(5) {
 				if len(words) > 0 {
-					words[random.IntN(len(words))] = fmt.Sprint("other", seed, words[0]) // no two scenes have equal documents
+					// no two scenes have equal documents
+					words[random.IntN(len(words))] = fmt.Sprint("other", seed, words[0])
 				}
 			}
 		}

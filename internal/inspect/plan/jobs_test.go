@@ -22,7 +22,10 @@ func TestMain(m *testing.M) { storagetest.Main(m) }
 // newConfig is a job over an input, whose clusters are written.
 func newConfig(t *testing.T, input string, keys methods.Name) job.Config {
 	config := job.Default()
-	config.Input, config.Output, config.Keys, config.Emit = []string{input}, filepath.Join(t.TempDir(), "out"), keys, []string{output.Clusters}
+	config.Input = []string{input}
+	config.Output = filepath.Join(t.TempDir(), "out")
+	config.Keys = keys
+	config.Emit = []string{output.Clusters}
 	return config
 }
 
@@ -81,10 +84,12 @@ func TestSmallCorpusIsPlanned(t *testing.T) {
 				}
 				// Documents without words are among the identical ones; a run lists few of the reference.
 				if reference == nil && (facts.Identical != float64(counts.Identical) || facts.Wordless == 0) {
-					t.Errorf("%g identical documents are planned, %d are in the run; %d are without words", facts.Identical, counts.Identical, facts.Wordless)
+					t.Errorf("%g identical documents are planned, %d are in the run; %d are without words",
+						facts.Identical, counts.Identical, facts.Wordless)
 				}
 				if facts.Documents != counts.Documents || facts.ReferenceDocuments != counts.ReferenceDocuments ||
-					facts.Bytes != counts.Bytes+counts.ReferenceBytes || facts.Rejected != counts.Rejected || counts.Rejected != 1 {
+					facts.Bytes != counts.Bytes+counts.ReferenceBytes || facts.Rejected != counts.Rejected ||
+					counts.Rejected != 1 {
 					t.Errorf("the corpus is %+v, in the run %+v", *facts, counts)
 				}
 			})
@@ -92,8 +97,8 @@ func TestSmallCorpusIsPlanned(t *testing.T) {
 	}
 }
 
-// TestPlannedWork compares a plan with the counts of real jobs: candidates, key records, and, the size of temporary files. CPU time
-// depends on the machine.
+// TestPlannedWork compares a plan with the counts of real jobs: candidates, key records, and, the size of temporary
+// files. CPU time depends on the machine.
 func TestPlannedWork(t *testing.T) {
 	comparePlans(t, map[string]string{"made up": plan.Corpus(t, 24, 300)})
 }
@@ -154,7 +159,8 @@ func comparePlan(t *testing.T, config job.Config) {
 		factor := figure.planned / figure.real
 		t.Logf("%.0f %s planned, %.0f in the run", figure.planned, figure.name, figure.real)
 		if max(figure.planned, figure.real) > figure.few && (factor > figure.atMost || factor < 1/figure.atMost) {
-			t.Errorf("%.2f times the %s of the run are planned: want %g times at most", factor, figure.name, figure.atMost)
+			t.Errorf("%.2f times the %s of the run are planned: want %g times at most", factor, figure.name,
+				figure.atMost)
 		}
 	}
 	if planned.MemoryBytes <= emptyProcess {

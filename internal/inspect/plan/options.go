@@ -150,7 +150,12 @@ func (k keying) withKeys(e sample.Estimator, counters *lshbands.Counters) *sampl
 	e.Exact = method.Exact
 	var document methods.Document
 	e.AppendRecords = func(records []candidates.Record, d *sample.Document) []candidates.Record {
-		document = methods.Document{Ref: d.Ref, Digest: digest.Digest{d.Digest}, Size: len(d.Set), Content: fingerprints.Content{Set: d.Set}}
+		document = methods.Document{
+			Ref:     d.Ref,
+			Digest:  digest.Digest{d.Digest},
+			Size:    len(d.Set),
+			Content: fingerprints.Content{Set: d.Set},
+		}
 		return keys(records, &document)
 	}
 	return &e
@@ -158,7 +163,9 @@ func (k keying) withKeys(e sample.Estimator, counters *lshbands.Counters) *sampl
 
 // estimateOrdered estimates the candidates of keys that need an order of shingles. The order is the sample's. It
 // is counted in a counter in which about as many shingles share a cell as in the job's.
-func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sample.Document, share float64, memory *sample.Memory) sample.Estimate {
+func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sample.Document, share float64,
+	memory *sample.Memory,
+) sample.Estimate {
 	all := m.facts.all() * m.facts.Shingles
 	estimate := k.withKeys(e, count(documents, int(all*share+0.5))).Estimate(documents, share, memory)
 	if share < 1 {
@@ -170,7 +177,8 @@ func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sampl
 	return estimate
 }
 
-// orderError is the factor by which candidates may be off since shingles that are rare in the sample are not the rarest of the corpus.
+// orderError is the factor by which candidates may be off since shingles that are rare in the sample are not the rarest
+// of the corpus.
 const orderError = 1.25
 
 // The number of exact keys of a document depends on how many of its shingles other documents have. A sample shows only

@@ -55,7 +55,10 @@ func (c *Config) config() job.Config {
 		config.Input = []string{"-"}
 	}
 	config.Measure, config.Given, config.Progress, config.Stdin = c.Measure, c.Given, c.Progress, c.Stdin
-	config.Audit, config.Emit, config.SketchSize, config.StorageTimeout = "off", []string{output.Clusters}, 0, c.StorageTimeout
+	config.Audit = "off"
+	config.Emit = []string{output.Clusters}
+	config.SketchSize = 0
+	config.StorageTimeout = c.StorageTimeout
 	return config
 }
 
@@ -67,15 +70,20 @@ func (c *Config) Validate() error {
 			faults = append(faults, setting.Errorf(format, args...))
 		}
 	}
-	check(len(c.Input) > 0 || c.Documents != 0, "{input}: give at least one file, folder or pattern, or {documents} for a corpus of which nothing is known")
-	check(len(c.Input) == 0 || c.Documents == 0, "{documents} %d: the documents of {input} are counted; leave one of the two out", c.Documents)
+	check(len(c.Input) > 0 || c.Documents != 0,
+		"{input}: give at least one file, folder or pattern, or {documents} for a corpus of which nothing is known")
+	check(len(c.Input) == 0 || c.Documents == 0,
+		"{documents} %d: the documents of {input} are counted; leave one of the two out", c.Documents)
 	check(c.Documents >= 0, "{documents} %d: must be 1 or more", c.Documents)
 	method, _ := methods.Of(c.Keys)
 	check(!method.ComparesAll, "{keys} all: compares all pairs, so there is nothing to plan")
-	check(method.Settings.Distance || method.Kind().HasShingles, "{keys} %s: compares no pair, so there is nothing to plan", c.Keys)
-	check(!method.Settings.Distance, "{keys} %s: has no bands and no threshold to weigh, so there is nothing to plan", c.Keys)
+	check(method.Settings.Distance || method.Kind().HasShingles,
+		"{keys} %s: compares no pair, so there is nothing to plan", c.Keys)
+	check(!method.Settings.Distance, "{keys} %s: has no bands and no threshold to weigh, so there is nothing to plan",
+		c.Keys)
 	preset, err := job.PresetNamed(c.Preset)
-	check(err != nil || preset.HasClusters(), "{preset} %s: looks for copied passages, and there is no plan for these", c.Preset)
+	check(err != nil || preset.HasClusters(), "{preset} %s: looks for copied passages, and there is no plan for these",
+		c.Preset)
 	config := c.config()
 	return errors.Join(errors.Join(faults...), c.CheckSketchSize(), config.Validate())
 }
@@ -155,7 +163,12 @@ const (
 
 // weigh returns the promise of an option for that many documents, and its work.
 func weigh(option option, documents float64, c *Config, measured *survey) Choice {
-	choice := Choice{Keys: option.keys, Flags: option.flags, Scheme: option.scheme, KeysPerDocument: float64(option.scheme.Bands)}
+	choice := Choice{
+		Keys:            option.keys,
+		Flags:           option.flags,
+		Scheme:          option.scheme,
+		KeysPerDocument: float64(option.scheme.Bands),
+	}
 	choice.Probability = option.method().Promise(option.parameters(c.Threshold)).Recall
 	shingles, sketches, comparing := 0., 0., candidateSeconds
 	if measured != nil {
@@ -171,7 +184,8 @@ func weigh(option option, documents float64, c *Config, measured *survey) Choice
 			choice.Missed = measured.missed(option.scheme)
 		}
 		load := measured.load(option.keying)
-		choice.MemoryBytes, sketches = load.memory(), load.bytes/gb*sketchBytesPerGB+8*documents*float64(option.scheme.Bands)
+		choice.MemoryBytes = load.memory()
+		sketches = load.bytes/gb*sketchBytesPerGB + 8*documents*float64(option.scheme.Bands)
 		choice.TempBytes = load.bytes / gb * tempBytesPerGB
 	}
 	if option.method().ComparesAll {
@@ -201,7 +215,8 @@ func (c *Choice) compare(other *Choice) int {
 	return cmp.Or(cmp.Compare(c.seconds, other.seconds), cmp.Compare(c.Bytes, other.Bytes))
 }
 
-// Saving returns the share of the CPU time for keys and candidates of another choice that this one saves, below 0 if it takes more.
+// Saving returns the share of the CPU time for keys and candidates of another choice that this one saves, below 0 if it
+// takes more.
 func (c *Choice) Saving(other *Choice) float64 { return 1 - c.seconds/max(other.seconds, 1e-9) }
 
 func (a *Advice) find(options *options, recall float64) {
@@ -223,7 +238,8 @@ func (a *Advice) find(options *options, recall float64) {
 		c := &a.Choices[i]
 		switch {
 		case !slices.Contains(options.steps, c.keying()):
-		case c.Probability < chosen.Probability && c.seconds < chosen.seconds && (a.Cheaper < 0 || c.Probability > a.Choices[a.Cheaper].Probability):
+		case c.Probability < chosen.Probability && c.seconds < chosen.seconds &&
+			(a.Cheaper < 0 || c.Probability > a.Choices[a.Cheaper].Probability):
 			a.Cheaper = i
 		case c.Probability > chosen.Probability && (a.Safer < 0 || c.seconds < a.Choices[a.Safer].seconds):
 			a.Safer = i
@@ -310,12 +326,12 @@ type Choice struct {
 	Flags string `json:"flags"`
 	// CandidatesError is the standard error of Candidates, 0 if these are not an estimate.
 	CandidatesError float64 `json:"candidates_error"`
-	// CandidatesLow and CandidatesHigh are the ends of an interval that holds the candidates of the job for nine of ten plans. They
-	// are Candidates if these are not an estimate, and 0 without an input.
+	// CandidatesLow and CandidatesHigh are the ends of an interval that holds the candidates of the job for nine of ten
+	// plans. They are Candidates if these are not an estimate, and 0 without an input.
 	CandidatesLow  float64 `json:"candidates_low"`
 	CandidatesHigh float64 `json:"candidates_high"`
-	// MemoryBytes is the largest resident size of a process, TempBytes the most that the temporary files take. They are 0 without an
-	// input.
+	// MemoryBytes is the largest resident size of a process, TempBytes the most that the temporary files take. They are
+	// 0 without an input.
 	MemoryBytes float64 `json:"memory_bytes"`
 	TempBytes   float64 `json:"temp_bytes"`
 	// Missed is about how many pairs at or above the threshold share no key.
@@ -345,7 +361,8 @@ type Facts struct {
 	Rejected           int64 `json:"rejected"`
 	// Shingles is the mean number of distinct shingles of a document.
 	Shingles float64 `json:"shingles"`
-	// Preset is the preset that most documents look like, if there is one that would change something, and Looks says why.
+	// Preset is the preset that most documents look like, if there is one that would change something, and Looks says
+	// why.
 	Preset string `json:"preset,omitempty"`
 	Looks  string `json:"looks,omitempty"`
 	// Wordless is the number of documents without shingles.

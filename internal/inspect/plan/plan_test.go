@@ -23,7 +23,9 @@ func TestSmallCorpusIsCounted(t *testing.T) {
 	a := makePlan(t, s.config)
 	all := s.pairs(s.fits)
 	asked := makePlan(t, s.chooses(func(m *job.Measure) { m.Bands, m.Rows = 8, 2 }))
-	if c, want := asked.Choices[asked.Chosen], s.pairs(s.shareBand(asked.Bands)); c.Candidates != float64(len(want)) || c.CandidatesError != 0 || c.CandidatesLow != c.Candidates || c.CandidatesHigh != c.Candidates || len(want) < 100 {
+	if c, want := asked.Choices[asked.Chosen],
+		s.pairs(s.shareBand(asked.Bands)); c.Candidates != float64(len(want)) || c.CandidatesError != 0 ||
+		c.CandidatesLow != c.Candidates || c.CandidatesHigh != c.Candidates || len(want) < 100 {
 		t.Errorf("%v: %g candidates with an error of %g, want %d", c.Scheme, c.Candidates, c.CandidatesError, len(want))
 	}
 	shingles, wordless := 0, int64(0)
@@ -34,9 +36,17 @@ func TestSmallCorpusIsCounted(t *testing.T) {
 	}
 	facts := *a.Corpus
 	want := Facts{
-		Documents: 300, Bytes: s.bytes, Shingles: facts.Shingles, Wordless: wordless, Identical: float64(s.identical()),
-		Pairs: atLeast(all, 0.5), SampledDocuments: 300, SampledBytes: s.bytes, DocumentShare: 1,
-		Preset: "titles", Looks: "about 201 of 300 documents have fewer than 40 shingles: one more word at an end makes a near-duplicate",
+		Documents:        300,
+		Bytes:            s.bytes,
+		Shingles:         facts.Shingles,
+		Wordless:         wordless,
+		Identical:        float64(s.identical()),
+		Pairs:            atLeast(all, 0.5),
+		SampledDocuments: 300,
+		SampledBytes:     s.bytes,
+		DocumentShare:    1,
+		Preset:           "titles",
+		Looks:            "about 201 of 300 documents have fewer than 40 shingles: one more word at an end makes a near-duplicate",
 	}
 	if facts != want || !near(facts.Shingles*300, float64(shingles)) {
 		t.Errorf("facts\n%+v, want\n%+v and %d shingles", facts, want, shingles)
@@ -52,8 +62,10 @@ func TestSmallCorpusIsCounted(t *testing.T) {
 	if c.Candidates != float64(len(all)) || c.Missed != 0 || c.Probability != 1 || c.CandidatesError != 0 {
 		t.Errorf("all pairs: %+v, want %d candidates", c, len(all))
 	}
-	if e := a.Estimate; e == nil || !near(e.CPUSeconds, leastCPUSeconds+float64(s.bytes)/gb*cpuSecondsPerGB) || e.TempBytes < float64(s.bytes)/gb*tempBytesPerGB ||
-		!near(e.Requests, leastRequests+float64(s.bytes)/gb*requestsPerGB) || c.TempBytes != e.TempBytes || c.MemoryBytes < processMemory {
+	if e := a.Estimate; e == nil || !near(e.CPUSeconds, leastCPUSeconds+float64(s.bytes)/gb*cpuSecondsPerGB) ||
+		e.TempBytes < float64(s.bytes)/gb*tempBytesPerGB ||
+		!near(e.Requests, leastRequests+float64(s.bytes)/gb*requestsPerGB) || c.TempBytes != e.TempBytes ||
+		c.MemoryBytes < processMemory {
 		t.Errorf("the job takes %+v, the choice %+v", e, c)
 	}
 
@@ -69,12 +81,16 @@ func TestSmallCorpusIsCounted(t *testing.T) {
 				}
 			}
 			// Of choices with many keys, that nobody asks for, a plan looks at a part of the records.
-			if off := math.Abs(c.Candidates - float64(len(met))); off > 5*c.CandidatesError || !near(c.Missed, missed) || c.Probability != c.Scheme.Probability(0.5) {
-				t.Errorf("%v: %g candidates with an error of %g, %g missed, want %d and %g", c.Scheme, c.Candidates, c.CandidatesError, c.Missed, len(met), missed)
+			if off := math.Abs(c.Candidates - float64(len(met))); off > 5*c.CandidatesError ||
+				!near(c.Missed, missed) || c.Probability != c.Scheme.Probability(0.5) {
+				t.Errorf("%v: %g candidates with an error of %g, %g missed, want %d and %g", c.Scheme, c.Candidates,
+					c.CandidatesError, c.Missed, len(met), missed)
 			}
-			usual, keyed := a.Estimate.TempBytes, float64(s.bytes)/gb*sketchBytesPerGB+300*8*float64(c.Scheme.Bands)+c.Bytes
+			usual := a.Estimate.TempBytes
+			keyed := float64(s.bytes)/gb*sketchBytesPerGB + 300*8*float64(c.Scheme.Bands) + c.Bytes
 			if c.KeysPerDocument != float64(c.Scheme.Bands) || !near(c.TempBytes, max(usual, keyed)) {
-				t.Errorf("%v: %g keys a document, %g bytes of temporary files, want %g", c.Scheme, c.KeysPerDocument, c.TempBytes, max(usual, keyed))
+				t.Errorf("%v: %g keys a document, %g bytes of temporary files, want %g", c.Scheme, c.KeysPerDocument,
+					c.TempBytes, max(usual, keyed))
 			}
 		case methods.Exact:
 			// A prefix filter brings all pairs at the threshold together, and no pair that the sizes rule out.
@@ -192,7 +208,8 @@ func TestCurve(t *testing.T) {
 	}
 	told := 0
 	for i, p := range a.Curve {
-		if p.Similarity != float64(i)/curveSteps || p.Probability != a.Bands.Probability(p.Similarity) || i > 0 && p.Probability < a.Curve[i-1].Probability {
+		if p.Similarity != float64(i)/curveSteps || p.Probability != a.Bands.Probability(p.Similarity) ||
+			i > 0 && p.Probability < a.Curve[i-1].Probability {
 			t.Errorf("point %d is %+v", i, p)
 		}
 		if (p.Pairs == nil) != (p.Probability < tellingProbability) {
@@ -235,17 +252,49 @@ func TestRefused(t *testing.T) {
 		want   []string
 	}{
 		{"nothing", Default(), failure.Usage, []string{"input: give at least one file"}},
-		{"too much", with("x", func(c *Config) { c.Documents = 5 }), failure.Usage, []string{"documents 5: the documents of input are counted"}},
-		{"all at once", Config{Documents: -1, Measure: with("", func(c *Config) { c.Threshold = 2 }).Measure}, failure.Usage, []string{"documents -1", "threshold 2"}},
-		{"all pairs", with("x", func(c *Config) { c.Keys = methods.All }), failure.Usage, []string{"keys all: compares all pairs"}},
-		{"tables", with("x", func(c *Config) { c.Keys = methods.SimHash }), failure.Usage, []string{"keys simhash: has no bands"}},
-		{"no pairs", with("x", func(c *Config) { c.Keys = methods.SameWords }), failure.Usage, []string{"keys same-words: compares no pair"}},
+		{
+			"too much", with("x", func(c *Config) { c.Documents = 5 }), failure.Usage,
+			[]string{"documents 5: the documents of input are counted"},
+		},
+		{
+			"all at once",
+			Config{Documents: -1, Measure: with("", func(c *Config) { c.Threshold = 2 }).Measure},
+			failure.Usage,
+			[]string{"documents -1", "threshold 2"},
+		},
+		{
+			"all pairs", with("x", func(c *Config) { c.Keys = methods.All }), failure.Usage,
+			[]string{"keys all: compares all pairs"},
+		},
+		{
+			"tables", with("x", func(c *Config) { c.Keys = methods.SimHash }), failure.Usage,
+			[]string{"keys simhash: has no bands"},
+		},
+		{
+			"no pairs", with("x", func(c *Config) { c.Keys = methods.SameWords }), failure.Usage,
+			[]string{"keys same-words: compares no pair"},
+		},
 		{"no threshold", with("x", func(c *Config) { c.Threshold = 2 }), failure.Usage, []string{"threshold 2"}},
 		{"no file", with(good.Input[0]+"x", nil), failure.Input, []string{"in.jsonlx"}},
-		{"no stop words", with(good.Input[0], func(c *Config) { c.StopWords = good.Input[0] + "x" }), failure.Usage, []string{"in.jsonlx"}},
-		{"rejects", with(mixed, func(c *Config) { c.MaxRejects = 1 }), failure.Input, []string{"2 records could not be read, max_rejects allows 1", "the first is at in.jsonl:17: malformed JSON"}},
-		{"no record", with(store(t, "{\n[]\n"), nil), failure.Input, []string{"no document in the input, 2 records could not be read: the first is at in.jsonl:0"}},
-		{"empty", with(store(t, "\n"), nil), failure.Input, []string{"no document in the input: there is nothing to plan for"}},
+		{
+			"no stop words", with(good.Input[0], func(c *Config) { c.StopWords = good.Input[0] + "x" }), failure.Usage,
+			[]string{"in.jsonlx"},
+		},
+		{
+			"rejects", with(mixed, func(c *Config) { c.MaxRejects = 1 }), failure.Input,
+			[]string{
+				"2 records could not be read, max_rejects allows 1",
+				"the first is at in.jsonl:17: malformed JSON",
+			},
+		},
+		{
+			"no record", with(store(t, "{\n[]\n"), nil), failure.Input,
+			[]string{"no document in the input, 2 records could not be read: the first is at in.jsonl:0"},
+		},
+		{
+			"empty", with(store(t, "\n"), nil), failure.Input,
+			[]string{"no document in the input: there is nothing to plan for"},
+		},
 	} {
 		a, err := Make(t.Context(), c.config)
 		if a != nil || !errors.Is(err, c.kind) {
@@ -258,7 +307,8 @@ func TestRefused(t *testing.T) {
 			}
 		}
 	}
-	if a := makePlan(t, with(mixed, func(c *Config) { c.MaxRejects = 2 })); a.Corpus.Rejected != 2 || a.Corpus.Documents != 2 {
+	if a := makePlan(t, with(mixed, func(c *Config) { c.MaxRejects = 2 })); a.Corpus.Rejected != 2 ||
+		a.Corpus.Documents != 2 {
 		t.Errorf("facts %+v, want 2 rejects", *a.Corpus)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

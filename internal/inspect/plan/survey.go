@@ -34,7 +34,11 @@ type survey struct {
 }
 
 func takeSurvey(ctx context.Context, config job.Config, options *options) (*survey, error) {
-	m := &survey{threshold: config.Threshold, auditSample: config.AuditSample(), estimates: map[keying]sample.Estimate{}}
+	m := &survey{
+		threshold:   config.Threshold,
+		auditSample: config.AuditSample(),
+		estimates:   map[keying]sample.Estimate{},
+	}
 	c, err := m.read(ctx, config)
 	if err != nil {
 		return nil, err
@@ -70,7 +74,13 @@ func (m *survey) read(ctx context.Context, config job.Config) (c *census, err er
 			c = newCensus(sampledShingles, min(size, limit))
 			return func() documents.Visitor {
 				return c.visitor(func(d *documents.Surveyed) {
-					c.documents.Add(sample.Document{Ref: d.Ref, Hash: d.Hash, Digest: d.Digest, Length: d.Length, Set: d.Set})
+					c.documents.Add(sample.Document{
+						Ref:    d.Ref,
+						Hash:   d.Hash,
+						Digest: d.Digest,
+						Length: d.Length,
+						Set:    d.Set,
+					})
 				})
 			}
 		})
@@ -82,11 +92,15 @@ func (m *survey) read(ctx context.Context, config job.Config) (c *census, err er
 	return c, take(0)
 }
 
-func (m *survey) estimate(ctx context.Context, config job.Config, c *census, firstInput docref.Ref, options *options) error {
+func (m *survey) estimate(ctx context.Context, config job.Config, c *census, firstInput docref.Ref,
+	options *options,
+) error {
 	documents, share := c.documents.List()
 	bounds := groups.UsualBounds()
 	estimator := sample.Estimator{
-		Threshold: config.Threshold, FirstInput: firstInput, OversizedPairs: float64(bounds.Group),
+		Threshold:      config.Threshold,
+		FirstInput:     firstInput,
+		OversizedPairs: float64(bounds.Group),
 		Compare: func(a, b *sample.Document) float64 {
 			shared := asmkernels.Intersect(a.Set, b.Set, 0)
 			return float64(shared) / float64(len(a.Set)+len(b.Set)-shared)
@@ -99,7 +113,9 @@ func (m *survey) estimate(ctx context.Context, config job.Config, c *census, fir
 			return float64(bounds.Limit(oversizedGroups, m.facts.Documents+m.facts.ReferenceDocuments))
 		},
 		Pivots: func(documents int) *graphs.Pivots {
-			return graphs.NewPivots(documents, config.Threshold, func(n int) int { return lshbands.PrefixLength(config.Threshold, n) })
+			return graphs.NewPivots(documents, config.Threshold, func(n int) int {
+				return lshbands.PrefixLength(config.Threshold, n)
+			})
 		},
 	}
 	return m.estimateAll(ctx, options, func(option *option, memory *sample.Memory) sample.Estimate {
@@ -125,7 +141,9 @@ const (
 )
 
 // estimateAll makes the estimates of all options but all pairs, side by side.
-func (m *survey) estimateAll(ctx context.Context, options *options, estimate func(*option, *sample.Memory) sample.Estimate) error {
+func (m *survey) estimateAll(ctx context.Context, options *options,
+	estimate func(*option, *sample.Memory) sample.Estimate,
+) error {
 	todo := make(chan *option, len(options.all))
 	for i := range options.all {
 		if !options.all[i].method().ComparesAll {
@@ -186,9 +204,14 @@ func (m *survey) load(k keying) load {
 	facts, estimate, sizing := &m.facts, m.estimates[k], &m.corpus.sizing
 	documents := facts.all()
 	l := load{
-		bytes: float64(facts.Bytes), documents: documents, records: documents * estimate.Keys, gathered: estimate.DocumentElements,
-		splits: float64(len(m.corpus.inputs.Splits)), shards: float64(sizing.Shards), lanes: float64(min(sizing.Lanes, work.Cores())),
-		keyBytes: float64(sizing.KeyBytes),
+		bytes:     float64(facts.Bytes),
+		documents: documents,
+		records:   documents * estimate.Keys,
+		gathered:  estimate.DocumentElements,
+		splits:    float64(len(m.corpus.inputs.Splits)),
+		shards:    float64(sizing.Shards),
+		lanes:     float64(min(sizing.Lanes, work.Cores())),
+		keyBytes:  float64(sizing.KeyBytes),
 	}
 	alike := estimate.Alike
 	switch {

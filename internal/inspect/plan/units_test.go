@@ -20,9 +20,15 @@ import (
 func TestMoreTakesMoreMemory(t *testing.T) {
 	base := load{splits: 4, shards: 8, lanes: 4, records: 1e6, documents: 1e6}
 	for name, change := range map[string]func(*load){
-		"bytes": func(l *load) { l.bytes += 1e6 }, "documents": func(l *load) { l.documents += 1e6 }, "ordered": func(l *load) { l.ordered += 1e6 },
-		"records": func(l *load) { l.records += 1e6 }, "gathered": func(l *load) { l.gathered += 1e6 }, "probed": func(l *load) { l.probed += 1e6 },
-		"edges": func(l *load) { l.edges += 1e6 }, "fewer shards": func(l *load) { l.shards = 4 }, "fewer splits": func(l *load) { l.splits = 3; l.lanes = 5; l.documents *= 2 },
+		"bytes":        func(l *load) { l.bytes += 1e6 },
+		"documents":    func(l *load) { l.documents += 1e6 },
+		"ordered":      func(l *load) { l.ordered += 1e6 },
+		"records":      func(l *load) { l.records += 1e6 },
+		"gathered":     func(l *load) { l.gathered += 1e6 },
+		"probed":       func(l *load) { l.probed += 1e6 },
+		"edges":        func(l *load) { l.edges += 1e6 },
+		"fewer shards": func(l *load) { l.shards = 4 },
+		"fewer splits": func(l *load) { l.splits = 3; l.lanes = 5; l.documents *= 2 },
 	} {
 		more := base
 		if change(&more); more.memory() <= base.memory() {
@@ -116,7 +122,8 @@ func TestExactKeys(t *testing.T) {
 		for _, copied := range []float64{0, 0.3, 0.9, 1} {
 			keys := exactKeys(all, share, threshold, shingles/share, copied)
 			if keys < last || keys == 0 || keys > longest/copies*(1+1e-9) {
-				t.Errorf("share %g, copied %g: %g keys a document, after %g, at most %g", share, copied, keys, last, longest/copies)
+				t.Errorf("share %g, copied %g: %g keys a document, after %g, at most %g", share, copied, keys, last,
+					longest/copies)
 			}
 			last = keys
 		}
@@ -168,7 +175,8 @@ func TestOptions(t *testing.T) {
 			}
 			for _, recall := range recalls {
 				between, err := lshbands.Plan(config.Threshold, recall, lshbands.Scheme{Rows: o.base.Rows})
-				if n := between.Bands; err == nil && step.scheme.Bands > 0 && (n-o.base.Bands)*(n-step.scheme.Bands) < 0 {
+				if n := between.Bands; err == nil && step.scheme.Bands > 0 &&
+					(n-o.base.Bands)*(n-step.scheme.Bands) < 0 {
 					t.Errorf("between %v and the step to %v is %v", o.base, step.scheme, between)
 				}
 			}
@@ -225,7 +233,10 @@ func withFlags(t *testing.T, config job.Config, flags string) keying {
 		return k
 	}
 	var err error
-	if k.scheme, err = lshbands.Plan(config.Threshold, config.PromisedRecall(), lshbands.Scheme{Bands: config.Bands, Rows: config.Rows}); err != nil {
+	if k.scheme, err = lshbands.Plan(config.Threshold, config.PromisedRecall(), lshbands.Scheme{
+		Bands: config.Bands,
+		Rows:  config.Rows,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -235,16 +246,22 @@ func withFlags(t *testing.T, config job.Config, flags string) keying {
 func TestHotGroups(t *testing.T) {
 	inputs := documents.Inputs{Files: []corpus.File{{Name: "a"}}}
 	estimate := sample.Estimate{Groups: []sample.Group{
-		{Documents: leastHotGroup - 1, Candidates: 9, Example: 1}, {Documents: leastHotGroup, Candidates: 8, Example: 77, Dense: true},
+		{Documents: leastHotGroup - 1, Candidates: 9, Example: 1}, {
+			Documents:  leastHotGroup,
+			Candidates: 8,
+			Example:    77,
+			Dense:      true,
+		},
 	}}
 	got := hotGroups(&inputs, estimate)
-	if want := []HotGroup{{Documents: leastHotGroup, Candidates: 8, Example: "a:77", Dense: true}}; !slices.Equal(got, want) {
+	if want := []HotGroup{{Documents: leastHotGroup, Candidates: 8, Example: "a:77", Dense: true}}; !slices.Equal(got,
+		want) {
 		t.Errorf("heaps %+v, want %+v", got, want)
 	}
 }
 
-// TestLargerCorpusIsSampled: all documents of a larger corpus are counted, and some are fingerprinted. What these say of
-// the others is about true.
+// TestLargerCorpusIsSampled: all documents of a larger corpus are counted, and some are fingerprinted. What these say
+// of the others is about true.
 func TestLargerCorpusIsSampled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a corpus of some megabytes")
@@ -256,7 +273,8 @@ func TestLargerCorpusIsSampled(t *testing.T) {
 		shingles += float64(len(f.Set))
 	}
 	facts := a.Corpus
-	if facts.Documents != 20_000 || facts.Bytes != s.bytes || facts.SampledDocuments >= 15_000 || facts.SampledDocuments < 5000 {
+	if facts.Documents != 20_000 || facts.Bytes != s.bytes || facts.SampledDocuments >= 15_000 ||
+		facts.SampledDocuments < 5000 {
 		t.Errorf("facts %+v", facts)
 	}
 	if got := facts.Shingles * 20_000; got < 0.9*shingles || got > 1.1*shingles {

@@ -13,8 +13,8 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// added holds documents that a query has answered, so that later ones are compared with them: all of them, or the ones of a
-// sliding window. Documents of equal sets share one. It is not for concurrent use.
+// added holds documents that a query has answered, so that later ones are compared with them: all of them, or the ones
+// of a sliding window. Documents of equal sets share one. It is not for concurrent use.
 type added struct {
 	threshold float64
 	tables    *lshbands.Permuted // nil if sets are compared
@@ -45,7 +45,8 @@ type addedDocument struct {
 
 const none = -1
 
-// addedSet is a set of shingles. Documents without shingles are known by their bytes: each digest of these is a set, too.
+// addedSet is a set of shingles. Documents without shingles are known by their bytes: each digest of these is a set,
+// too.
 type addedSet struct {
 	digest        sketch.Digest
 	isEmpty       bool
@@ -72,8 +73,8 @@ func (h *added) keysOf(a *question) []uint64 {
 	return h.keys
 }
 
-// search appends the matches of a document among those that are held, the most similar first, then in the order of their
-// arrival. If top is above 0, it may leave out all but this number of the first.
+// search appends the matches of a document among those that are held, the most similar first, then in the order of
+// their arrival. If top is above 0, it may leave out all but this number of the first.
 func (h *added) search(matches []output.Match, a *question, top int) []output.Match {
 	h.found = h.found[:0]
 	if len(a.packed) == 0 {
@@ -98,7 +99,11 @@ func (h *added) search(matches []output.Match, a *question, top int) []output.Ma
 	})
 	for i := range h.found {
 		d, match := &h.documents[h.found[i].document-h.gone], h.found[i].Match
-		match.ID, match.Ref, match.Match, match.MatchRef, match.Added = a.id, a.ref, d.names[:d.idSize], d.names[d.idSize:], true
+		match.ID = a.id
+		match.Ref = a.ref
+		match.Match = d.names[:d.idSize]
+		match.MatchRef = d.names[d.idSize:]
+		match.Added = true
 		matches = append(matches, match)
 	}
 	return matches
@@ -158,8 +163,8 @@ func (h *added) compare(a *question, number uint32) (match output.Match, is bool
 	return output.NewMatch(shared, size, other), shared >= need
 }
 
-// add holds a document. If there are then more than the window has room for, the oldest goes. The error is that there are
-// too many.
+// add holds a document. If there are then more than the window has room for, the oldest goes. The error is that there
+// are too many.
 func (h *added) add(a *question) error {
 	if h.window > 0 && len(h.documents)-h.oldest == h.window {
 		h.drop()

@@ -30,9 +30,11 @@ func stream(seed uint64, n int) (texts []text, lines string) {
 	return texts, all.String()
 }
 
-// answerStream returns what brute force finds for a stream: of each text, the matches in the library, then those among the
-// last texts before it, as many as the window has room for.
-func (l *library) answerStream(t *testing.T, texts []text, window, top int, compare func(row *match, of, with *sketch.Fingerprint) bool) (rows []match) {
+// answerStream returns what brute force finds for a stream: of each text, the matches in the library, then those among
+// the last texts before it, as many as the window has room for.
+func (l *library) answerStream(t *testing.T, texts []text, window, top int,
+	compare func(row *match, of, with *sketch.Fingerprint) bool,
+) (rows []match) {
 	t.Helper()
 	prints := fingerprints(t, &l.config, texts)
 	name := func(x *text) (id, ref string) {
@@ -68,8 +70,8 @@ func (l *library) answerStream(t *testing.T, texts []text, window, top int, comp
 	return rows
 }
 
-// TestAdd: each document of a stream gets the matches that brute force finds in the library and among the last documents
-// before it, in the same order.
+// TestAdd: each document of a stream gets the matches that brute force finds in the library and among the last
+// documents before it, in the same order.
 func TestAdd(t *testing.T) {
 	known := newTexts(12, 40)
 	texts, lines := stream(12, 250)
@@ -89,7 +91,13 @@ func TestAdd(t *testing.T) {
 			for _, window := range []int{0, 1, 13, 90} {
 				for _, top := range []int{0, 2} {
 					want := l.answerStream(t, texts, window, top, c.with)
-					got := answers(t, x, Request{Input: []string{"-"}, Stdin: strings.NewReader(lines), Add: true, Window: window, Top: top})
+					got := answers(t, x, Request{
+						Input:  []string{"-"},
+						Stdin:  strings.NewReader(lines),
+						Add:    true,
+						Window: window,
+						Top:    top,
+					})
 					compareRows(t, fmt.Sprintf("window %d, top %d", window, top), got, want)
 					if !slices.ContainsFunc(want, func(m match) bool { return m.Added }) {
 						t.Errorf("window %d: no match in the stream", window)
@@ -111,7 +119,10 @@ func TestWindowIsBounded(t *testing.T) {
 			set[k] = uint64(random.IntN(20 * window))
 		}
 		slices.Sort(set)
-		f := sketch.Fingerprint{Document: sketch.Document{Set: slices.Compact(set), Digest: sketch.Digest{random.Uint64() % 2000}}}
+		f := sketch.Fingerprint{Document: sketch.Document{
+			Set:    slices.Compact(set),
+			Digest: sketch.Digest{random.Uint64() % 2000},
+		}}
 		if len(f.Set) > 0 {
 			f.Digest = sketch.NewDigester(0).Set(f.Set)
 		}
@@ -124,8 +135,10 @@ func TestWindowIsBounded(t *testing.T) {
 			t.Fatalf("%d documents are held, want %d", got, min(i+1, window))
 		}
 	}
-	if len(h.byDigest) > window || cap(h.documents) > 8*window || len(h.sets) > 8*window || cap(h.postings.all) > 40*window || len(h.free) > len(h.sets) {
-		t.Errorf("%d keys, room for %d documents, %d sets, room for %d postings, %d free", len(h.byDigest), cap(h.documents), len(h.sets), cap(h.postings.all), len(h.free))
+	if len(h.byDigest) > window || cap(h.documents) > 8*window || len(h.sets) > 8*window ||
+		cap(h.postings.all) > 40*window || len(h.free) > len(h.sets) {
+		t.Errorf("%d keys, room for %d documents, %d sets, room for %d postings, %d free", len(h.byDigest),
+			cap(h.documents), len(h.sets), cap(h.postings.all), len(h.free))
 	}
 	for _, shared := range h.shared {
 		if shared > 0 {

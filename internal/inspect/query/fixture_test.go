@@ -103,11 +103,18 @@ func newLibrary(t *testing.T, texts []text, change func(*job.Config)) *library {
 	if change != nil {
 		change(&config)
 	}
-	l := &library{config: config, texts: texts, write: func(path string, content []byte) error { return os.WriteFile(path, content, 0o666) }}
+	l := &library{
+		config: config,
+		texts:  texts,
+		write:  func(path string, content []byte) error { return os.WriteFile(path, content, 0o666) },
+	}
 	l.prints = fingerprints(t, &config, texts)
 	l.header = func(file int) index.Header {
 		return index.Header{
-			Threshold: config.Threshold, References: 1, FirstFile: file, Files: files[file : file+1],
+			Threshold:  config.Threshold,
+			References: 1,
+			FirstFile:  file,
+			Files:      files[file : file+1],
 		}
 	}
 	return l

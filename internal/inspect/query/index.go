@@ -18,9 +18,9 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// Index is the index of a state, open for queries by any number of goroutines. Its files are mapped into memory if their
-// storage can do that. Then the used parts are in the system's page cache, which may drop them. Nobody may write to the
-// files meanwhile.
+// Index is the index of a state, open for queries by any number of goroutines. Its files are mapped into memory if
+// their storage can do that. Then the used parts are in the system's page cache, which may drop them. Nobody may write
+// to the files meanwhile.
 type Index struct {
 	config     job.Config // config of the job
 	isDistance bool       // the job compares fingerprints
@@ -77,8 +77,8 @@ func (x *Index) Close() error {
 	return errors.Join(faults...)
 }
 
-// postings says which sets have a key. The postings of a bucket are a chain, the newest first. Nothing is taken out of a
-// chain: when there is no room left, the postings of sets that have gone are dropped, and all chains are made again.
+// postings says which sets have a key. The postings of a bucket are a chain, the newest first. Nothing is taken out of
+// a chain: when there is no room left, the postings of sets that have gone are dropped, and all chains are made again.
 type postings struct {
 	heads []uint32 // 1 + the newest posting of a bucket; 0: none
 	all   []posting
@@ -125,8 +125,8 @@ func (p *postings) each(key uint64, least, most uint32, visit func(set uint32)) 
 	}
 }
 
-// rebuild drops the postings of sets that are not held, and makes room for as many as are left, and some more. The error
-// is that there are too many.
+// rebuild drops the postings of sets that are not held, and makes room for as many as are left, and some more. The
+// error is that there are too many.
 func (p *postings) rebuild(isHeld func(set uint32) bool, more int) error {
 	held := p.all[:0]
 	for _, x := range p.all {
@@ -164,7 +164,8 @@ type item struct {
 	part        int
 }
 
-// get returns the path of the item in a folder. If it is not there, make makes it, at once. Other versions of the item go.
+// get returns the path of the item in a folder. If it is not there, make makes it, at once. Other versions of the item
+// go.
 func (i item) get(folder string, make func(path string) error) (string, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err

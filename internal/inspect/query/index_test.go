@@ -35,11 +35,16 @@ func TestOpenRefuses(t *testing.T) {
 		change func(*library)
 		want   string
 	}{
-		{"a file that it does not list", headed(func(h *index.Header) { h.FirstFile = 2 }), "to a file that is not in the header"},
+		{
+			"a file that it does not list", headed(func(h *index.Header) { h.FirstFile = 2 }),
+			"to a file that is not in the header",
+		},
 		{"no bytes", func(l *library) { l.write = cut(0) }, "is empty"},
 		{"a byte less", func(l *library) { l.write = cut(-1) }, "is not an index"},
 		{"zeros", func(l *library) {
-			l.write = func(path string, content []byte) error { return os.WriteFile(path, make([]byte, len(content)), 0o666) }
+			l.write = func(path string, content []byte) error {
+				return os.WriteFile(path, make([]byte, len(content)), 0o666)
+			}
 		}, "is not an index"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -71,9 +76,9 @@ func isDamage(err error, paths []string) bool {
 	})
 }
 
-// TestDamageIsFound: whatever byte of an index is damaged, nothing wrong is answered. If the byte is of a set, a query that
-// compares the set says which document is damaged, and other answers are right. If it is any other, the index is refused.
-// Both name the file, and say what to do.
+// TestDamageIsFound: whatever byte of an index is damaged, nothing wrong is answered. If the byte is of a set, a query
+// that compares the set says which document is damaged, and other answers are right. If it is any other, the index is
+// refused. Both name the file, and say what to do.
 func TestDamageIsFound(t *testing.T) {
 	for name, change := range map[string]func(*job.Config){
 		"sets":         func(c *job.Config) { c.Threshold = 0.3 },
@@ -117,7 +122,8 @@ func TestDamageIsFound(t *testing.T) {
 			var out strings.Builder
 			switch _, err := y.Answer(t.Context(), Request{Input: []string{a.input}}, &out); {
 			case err != nil:
-				if compared++; !errors.Is(err, failure.Input) || !isDamage(err, []string{path}) || !strings.Contains(err.Error(), "new.jsonl:") || !strings.Contains(err.Error(), "are damaged") {
+				if compared++; !errors.Is(err, failure.Input) || !isDamage(err, []string{path}) ||
+					!strings.Contains(err.Error(), "new.jsonl:") || !strings.Contains(err.Error(), "are damaged") {
 					t.Errorf("%s, byte %d: error %v", name, at, err)
 				}
 			default:

@@ -102,7 +102,10 @@ func (c *corpus) put(t *testing.T, name, content string) {
 // newConfig is a job over an input.
 func newConfig(t *testing.T, input string) job.Config {
 	config := job.Default()
-	config.Input, config.Output, config.Keys, config.Overwrite = []string{input}, filepath.Join(t.TempDir(), "out"), methods.Exact, true
+	config.Input = []string{input}
+	config.Output = filepath.Join(t.TempDir(), "out")
+	config.Keys = methods.Exact
+	config.Overwrite = true
 	return config
 }
 
@@ -174,8 +177,17 @@ func (c *corpus) naive(threshold float64) (rows []match) {
 					shared++
 				}
 			}
-			row := match{ID: fmt.Sprint("d", i), Ref: c.refs[i], Match: fmt.Sprint("d", j), MatchRef: c.refs[j], Jaccard: 1, ContainmentA: 1, ContainmentB: 1}
-			if row.Identical = len(a) == len(b) && shared == len(a) && (len(a) > 0 || c.texts[i] == c.texts[j]); !row.Identical {
+			row := match{
+				ID:           fmt.Sprint("d", i),
+				Ref:          c.refs[i],
+				Match:        fmt.Sprint("d", j),
+				MatchRef:     c.refs[j],
+				Jaccard:      1,
+				ContainmentA: 1,
+				ContainmentB: 1,
+			}
+			if row.Identical = len(a) == len(b) && shared == len(a) &&
+				(len(a) > 0 || c.texts[i] == c.texts[j]); !row.Identical {
 				row.Jaccard = float64(shared) / max(float64(len(a)+len(b)-shared), 1)
 				row.ContainmentA, row.ContainmentB = float64(shared)/float64(len(a)), float64(shared)/float64(len(b))
 			}
@@ -220,8 +232,10 @@ func TestIndexOfJob(t *testing.T) {
 					continue
 				}
 				got, counts := ask(t, x, query.Request{Input: config.Input, Threshold: asked})
-				same(t, fmt.Sprintf("%s, index of %g, asked for %g", keys, threshold, asked), got, c.naive(max(asked, threshold)))
-				if counts.Documents != 300 || counts.Rejected != 2 || !strings.Contains(counts.FirstReject, "a.jsonl:") {
+				same(t, fmt.Sprintf("%s, index of %g, asked for %g", keys, threshold, asked), got,
+					c.naive(max(asked, threshold)))
+				if counts.Documents != 300 || counts.Rejected != 2 ||
+					!strings.Contains(counts.FirstReject, "a.jsonl:") {
 					t.Errorf("%+v", counts)
 				}
 			}
@@ -271,7 +285,9 @@ func TestState(t *testing.T) {
 				same(t, fmt.Sprintf("run %d", i), got, want)
 			}
 			if files, err := os.ReadDir(filepath.Join(cache, "runjob")); err != nil || len(files) != 1+3 {
-				t.Errorf("%d files are in the cache (%v), want the newest one, and those of three runs over everything", len(files), err)
+				t.Errorf(
+					"%d files are in the cache (%v), want the newest one, and those of three runs over everything",
+					len(files), err)
 			}
 		})
 	}
@@ -342,17 +358,19 @@ func TestNoState(t *testing.T) {
 		config.State = filepath.Join(t.TempDir(), "state")
 		change(&config)
 		run(t, config)
-		if _, err := query.OpenState(t.Context(), config.State, nil); !errors.Is(err, failure.Input) || !strings.Contains(err.Error(), want) {
+		if _, err := query.OpenState(t.Context(), config.State, nil); !errors.Is(err, failure.Input) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one about %s", err, want)
 		}
 	}
-	if _, err := query.OpenState(t.Context(), t.TempDir(), nil); !errors.Is(err, failure.Input) || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := query.OpenState(t.Context(), t.TempDir(), nil); !errors.Is(err, failure.Input) ||
+		!errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no state: %v", err)
 	}
 }
 
-// TestStateOfEarlierVersion: neither a run nor a query mixes sketches of an earlier version with its own. Both say what helps, and that
-// does.
+// TestStateOfEarlierVersion: neither a run nor a query mixes sketches of an earlier version with its own. Both say what
+// helps, and that does.
 func TestStateOfEarlierVersion(t *testing.T) {
 	ownCache(t)
 	c := newCorpus(t, 40)
@@ -369,10 +387,14 @@ func TestStateOfEarlierVersion(t *testing.T) {
 	if err := errors.Join(s.Commit(earlier), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pipeline.Run(t.Context(), config); !errors.Is(err, failure.Usage) || !strings.Contains(err.Error(), "another version of this program") || !strings.Contains(err.Error(), "read again with rebuild") {
+	if _, err := pipeline.Run(t.Context(), config); !errors.Is(err, failure.Usage) ||
+		!strings.Contains(err.Error(), "another version of this program") ||
+		!strings.Contains(err.Error(), "read again with rebuild") {
 		t.Errorf("a run with the state: %v", err)
 	}
-	if _, err := query.OpenState(t.Context(), config.State, nil); !errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "another version of this program made it: run its job again with this one and --rebuild") {
+	if _, err := query.OpenState(t.Context(), config.State, nil); !errors.Is(err, failure.Input) ||
+		!strings.Contains(err.Error(),
+			"another version of this program made it: run its job again with this one and --rebuild") {
 		t.Errorf("a query of the state: %v", err)
 	}
 	config.Rebuild = true
@@ -380,7 +402,8 @@ func TestStateOfEarlierVersion(t *testing.T) {
 	config.Rebuild = false
 	run(t, config)
 	opened(t, config)
-	for mode, isRefused := range map[webtext.Mode]bool{webtext.All: false, webtext.Main: true} { // another main text is another text
+	// another main text is another text
+	for mode, isRefused := range map[webtext.Mode]bool{webtext.All: false, webtext.Main: true} {
 		s, err := state.Open(config.State, "a test")
 		if err != nil {
 			t.Fatal(err)
@@ -396,7 +419,8 @@ func TestStateOfEarlierVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = query.OpenState(t.Context(), config.State, nil)
-		if got := err != nil && strings.Contains(err.Error(), "another version of this program made it"); got != isRefused {
+		if got := err != nil && strings.Contains(err.Error(), "another version of this program made it"); got !=
+			isRefused {
 			t.Errorf("another version of the main text, with %s: %v", mode, err)
 		}
 	}
@@ -408,7 +432,8 @@ func TestOpenToAll(t *testing.T) {
 	if err := errors.Join(os.Mkdir(folder, 0o700), os.Chmod(folder, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := query.OpenState(t.Context(), folder, nil); !errors.Is(err, failure.Storage) || errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "all users may write to it") {
+	if _, err := query.OpenState(t.Context(), folder, nil); !errors.Is(err, failure.Storage) ||
+		errors.Is(err, failure.Input) || !strings.Contains(err.Error(), "all users may write to it") {
 		t.Errorf("error %v", err)
 	}
 }

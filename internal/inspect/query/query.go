@@ -35,8 +35,8 @@ type Request struct {
 	Threshold float64
 	// Top is the largest number of matches of a document, the most similar ones; 0: all.
 	Top int
-	// Add compares each document with those before it, too. Window is the number of the last documents that are held for
-	// that; 0: all.
+	// Add compares each document with those before it, too. Window is the number of the last documents that are held
+	// for that; 0: all.
 	Add    bool
 	Window int
 	// Progress, if not nil, gets a line now and then during a long step.
@@ -59,11 +59,16 @@ func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, e
 	config := x.config
 	switch {
 	case x.isDistance && q.Threshold != 0:
-		return Counts{}, failure.New(failure.Usage, setting.Errorf("{threshold} %g: the state has SimHash fingerprints within {hamming} %d; leave it out", q.Threshold, config.Hamming))
+		return Counts{}, failure.New(failure.Usage,
+			setting.Errorf("{threshold} %g: the state has SimHash fingerprints within {hamming} %d; leave it out",
+				q.Threshold, config.Hamming))
 	case q.Threshold == 0:
 		q.Threshold = config.Threshold
 	case q.Threshold < config.Threshold:
-		return Counts{}, failure.New(failure.Usage, setting.Errorf("{threshold} %g: the state was made for %g or more: give at least that, or make a state with {threshold} %g", q.Threshold, config.Threshold, q.Threshold))
+		return Counts{}, failure.New(failure.Usage,
+			setting.Errorf(
+				"{threshold} %g: the state was made for %g or more: give at least that, "+
+					"or make a state with {threshold} %g", q.Threshold, config.Threshold, q.Threshold))
 	}
 	reading, err := q.reading(config)
 	if err != nil {
@@ -84,7 +89,9 @@ func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, e
 		if len(run.files) > 0 && q.isAuto() && corpus.IsGuessed(run.files[0].Name) {
 			hint = corpus.FormatHint
 		}
-		err = failure.New(failure.Input, setting.Errorf("no document in the input, %s: %s"+hint, failure.Unreadable(counts.Rejected), counts.FirstReject))
+		err = failure.New(failure.Input,
+			setting.Errorf("no document in the input, %s: %s"+hint, failure.Unreadable(counts.Rejected),
+				counts.FirstReject))
 	}
 	return counts, err
 }
@@ -101,7 +108,8 @@ func (q *Request) reading(config job.Config) (job.Config, error) {
 		return config, nil
 	}
 	if len(config.Weight) > 0 {
-		return config, setting.Errorf("{text_field} %s: the state has the fields of {weight}: leave it out", q.TextField)
+		return config, setting.Errorf("{text_field} %s: the state has the fields of {weight}: leave it out",
+			q.TextField)
 	}
 	if config.Features != "" && config.FeatureWeight == 0 {
 		return config, setting.Errorf("{text_field} %s: the state has {features}, not texts: leave it out", q.TextField)
@@ -192,7 +200,12 @@ func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) 
 			defer r.release()
 			return q.read(&r, func(file *corpus.File, batch corpus.Batch) error {
 				return put(func(p *portion) error {
-					*p = portion{Portion: documents.Portion{File: file, Batch: batch}, rows: p.rows[:0], questions: p.questions[:0], holds: r.transfer()}
+					*p = portion{
+						Portion:   documents.Portion{File: file, Batch: batch},
+						rows:      p.rows[:0],
+						questions: p.questions[:0],
+						holds:     r.transfer(),
+					}
 					return nil
 				})
 			})

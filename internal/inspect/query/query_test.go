@@ -46,7 +46,12 @@ func (l *library) answer(a *asked, compare func(row *match, of, with *sketch.Fin
 		x, start := &a.texts[i], len(rows)
 		for j := range l.texts {
 			y := &l.texts[j]
-			row := match{Ref: fmt.Sprintf("%s:%d", filepath.Base(a.input), x.position), Match: y.name(), MatchRef: y.ref(), Reference: y.file == 0}
+			row := match{
+				Ref:       fmt.Sprintf("%s:%d", filepath.Base(a.input), x.position),
+				Match:     y.name(),
+				MatchRef:  y.ref(),
+				Reference: y.file == 0,
+			}
 			if row.ID = x.id; x.id == "" {
 				row.ID = row.Ref
 			}
@@ -77,7 +82,8 @@ func similar(threshold float64) func(row *match, of, with *sketch.Fingerprint) b
 				return false
 			}
 			row.Jaccard = float64(shared) / float64(len(of.Set)+len(with.Set)-shared)
-			row.ContainmentA, row.ContainmentB = float64(shared)/float64(len(of.Set)), float64(shared)/float64(len(with.Set))
+			row.ContainmentA = float64(shared) / float64(len(of.Set))
+			row.ContainmentB = float64(shared) / float64(len(with.Set))
 		}
 		return row.Jaccard >= threshold
 	}
@@ -147,7 +153,9 @@ func TestAnswers(t *testing.T) {
 				var first []match
 				for _, row := range want {
 					same := func(other match) bool { return other.Ref == row.Ref }
-					if n := len(slices.DeleteFunc(slices.Clone(first), func(r match) bool { return !same(r) })); n < top {
+					if n := len(slices.DeleteFunc(slices.Clone(first), func(r match) bool {
+						return !same(r)
+					})); n < top {
 						first = append(first, row)
 					}
 				}
@@ -181,7 +189,8 @@ func TestAnswersByFingerprint(t *testing.T) {
 		})
 		x, a := l.open(t), l.ask(t)
 		want := l.answer(a, near(distance))
-		compareRows(t, fmt.Sprintf("%d bits, distance %d", c.bits, distance), answers(t, x, Request{Input: []string{a.input}}), want)
+		compareRows(t, fmt.Sprintf("%d bits, distance %d", c.bits, distance),
+			answers(t, x, Request{Input: []string{a.input}}), want)
 		apart := slices.ContainsFunc(want, func(m match) bool { return m.Hamming > 0 })
 		// Few texts differ, and by three bits at the most.
 		if len(want) < len(texts) || distance > 3 && !apart || distance == 0 && apart {
@@ -211,7 +220,8 @@ func TestInputsAreOneInput(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := plain(answers(t, x, Request{Input: []string{folder}})); !slices.Equal(got, want) || len(want) < len(lines) {
+	if got := plain(answers(t, x, Request{Input: []string{folder}})); !slices.Equal(got, want) ||
+		len(want) < len(lines) {
 		t.Errorf("%d files give %d rows, one %d", len(lines), len(got), len(want))
 	}
 	stream := strings.NewReader(strings.Join(lines[30:], ""))
@@ -229,19 +239,22 @@ func TestUnreadable(t *testing.T) {
 	mixed := store(t, "mixed.jsonl", good, "{\n", good, "[]\n", "\n", good)
 	counts, err := x.Answer(t.Context(), Request{Input: []string{mixed}, Top: 1}, new(strings.Builder))
 	first := fmt.Sprintf("mixed.jsonl:%d: malformed JSON", len(good))
-	if err != nil || counts.Documents != 3 || counts.Rejected != 2 || counts.Matches != 3 || !strings.HasPrefix(counts.FirstReject, first) {
+	if err != nil || counts.Documents != 3 || counts.Rejected != 2 || counts.Matches != 3 ||
+		!strings.HasPrefix(counts.FirstReject, first) {
 		t.Errorf("counts %+v (%v), the first %s", counts, err, first)
 	}
 	none := store(t, "none.jsonl", "{\"id\":\"a\"}\n", "[]\n")
 	inputs := []string{store(t, "a.jsonl", good), mixed, none, store(t, "z.jsonl", good)}
-	if counts, err = x.Answer(t.Context(), Request{Input: inputs}, new(strings.Builder)); err != nil || counts.Rejected != 4 || !strings.HasPrefix(counts.FirstReject, first) {
+	if counts, err = x.Answer(t.Context(), Request{Input: inputs}, new(strings.Builder)); err != nil ||
+		counts.Rejected != 4 || !strings.HasPrefix(counts.FirstReject, first) {
 		t.Errorf("several files: counts %+v (%v), the first in mixed.jsonl", counts, err)
 	}
 	counts, err = x.Answer(t.Context(), Request{Input: []string{none}}, new(strings.Builder))
 	if !errors.Is(err, failure.Input) || !strings.Contains(fmt.Sprint(err), "none.jsonl:0") || counts.Rejected != 2 {
 		t.Errorf("counts %+v, error %v", counts, err)
 	}
-	if counts, err = x.Answer(t.Context(), Request{Input: []string{store(t, "empty.jsonl")}}, new(strings.Builder)); err != nil || counts != (Counts{}) {
+	if counts, err = x.Answer(t.Context(), Request{Input: []string{store(t, "empty.jsonl")}},
+		new(strings.Builder)); err != nil || counts != (Counts{}) {
 		t.Errorf("an empty input: counts %+v (%v)", counts, err)
 	}
 }
@@ -264,22 +277,35 @@ func TestRefused(t *testing.T) {
 		kind failure.Kind
 		want string
 	}{
-		{"too low", sets, Request{Input: []string{input}, Threshold: 0.69}, failure.Usage, "threshold 0.69: the state was made for 0.7 or more"},
-		{"no sets", prints, Request{Input: []string{input}, Threshold: 0.9}, failure.Usage, "fingerprints within hamming 3"},
+		{
+			"too low", sets,
+			Request{Input: []string{input}, Threshold: 0.69},
+			failure.Usage,
+			"threshold 0.69: the state was made for 0.7 or more",
+		},
+		{
+			"no sets", prints,
+			Request{Input: []string{input}, Threshold: 0.9},
+			failure.Usage,
+			"fingerprints within hamming 3",
+		},
 		{"nothing there", sets, Request{Input: []string{input + "x"}}, failure.Input, "in.jsonlx"},
 	} {
 		var out strings.Builder
 		counts, err := c.x.Answer(t.Context(), c.q, &out)
-		if !errors.Is(err, c.kind) || !strings.Contains(fmt.Sprint(err), c.want) || counts != (Counts{}) || out.Len() > 0 {
+		if !errors.Is(err, c.kind) || !strings.Contains(fmt.Sprint(err), c.want) || counts != (Counts{}) ||
+			out.Len() > 0 {
 			t.Errorf("%s: error %v, counts %+v, want %q", c.name, err, counts, c.want)
 		}
 	}
-	if _, err := sets.Answer(t.Context(), Request{Input: []string{input}}, broken{}); !errors.Is(err, failure.Storage) || !strings.Contains(fmt.Sprint(err), "no room") {
+	if _, err := sets.Answer(t.Context(), Request{Input: []string{input}},
+		broken{}); !errors.Is(err, failure.Storage) || !strings.Contains(fmt.Sprint(err), "no room") {
 		t.Errorf("rows that cannot be written: error %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := sets.Answer(ctx, Request{Input: []string{input}}, new(strings.Builder)); !errors.Is(err, context.Canceled) {
+	if _, err := sets.Answer(ctx, Request{Input: []string{input}}, new(strings.Builder)); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled: error %v", err)
 	}
 }
@@ -307,7 +333,8 @@ func TestFieldsOfRequest(t *testing.T) {
 		case err != nil || got.IDField != "name" || got.TextField != "body":
 			t.Errorf("fields %q and %q, error %v", got.IDField, got.TextField, err)
 		}
-		if got, err := new(Request).reading(config); err != nil || got.IDField != config.IDField || got.TextField != config.TextField {
+		if got, err := new(Request).reading(config); err != nil || got.IDField != config.IDField ||
+			got.TextField != config.TextField {
 			t.Errorf("a request without fields has %q and %q, error %v", got.IDField, got.TextField, err)
 		}
 	}

@@ -51,7 +51,12 @@ func newSearcher(x *Index, threshold float64) *searcher {
 			most = max(most, segment.Sets)
 		}
 	}
-	return &searcher{index: x, threshold: threshold, digester: sketch.NewDigester(x.config.Seed.Number), shared: make([]uint32, most)}
+	return &searcher{
+		index:     x,
+		threshold: threshold,
+		digester:  sketch.NewDigester(x.config.Seed.Number),
+		shared:    make([]uint32, most),
+	}
 }
 
 // search returns the documents that are like a fingerprint, the most similar
@@ -124,8 +129,8 @@ func (s *searcher) searchSets(file *indexFile, in *index.Segment, of sketch.Fing
 	return nil
 }
 
-// leastShared returns the least number of keys that two sets of these sizes share if they have need elements in common. The
-// sets have the keys of two thresholds.
+// leastShared returns the least number of keys that two sets of these sizes share if they have need elements in common.
+// The sets have the keys of two thresholds.
 //
 // One of the sets has the smaller last key. Common elements up to it are shared keys. Common elements beyond it are not
 // among the keys of that set.
@@ -185,7 +190,8 @@ func (s *searcher) searchFingerprints(file *indexFile, in *index.Segment, of []u
 		for _, key := range s.candidates {
 			number := index.NumberOf(key)
 			if number >= fingerprints {
-				return fmt.Errorf("table %d has a fingerprint %d of %d: %s", table, number, fingerprints, remedy(file.path))
+				return fmt.Errorf("table %d has a fingerprint %d of %d: %s", table, number, fingerprints,
+					remedy(file.path))
 			}
 			s.rows = in.AppendFingerprint(s.rows, number, words)
 		}

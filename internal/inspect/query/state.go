@@ -26,8 +26,8 @@ import (
 
 // OpenState opens an index of the documents that the newest generation of a state holds. It makes the index from the
 // sketches, in the user's folder for caches, unless an earlier query has made it. From then on nothing of the state is
-// needed: runs may go on, and nothing that they remove is missed. Progress, if not nil, gets a line if the index is to be
-// made. It fails as [Open] does, but a damaged state is a fault of the storage.
+// needed: runs may go on, and nothing that they remove is missed. Progress, if not nil, gets a line if the index is to
+// be made. It fails as [Open] does, but a damaged state is a fault of the storage.
 func OpenState(ctx context.Context, folder string, progress func(line string)) (*Index, error) {
 	s := stateReader{folder: folder, progress: progress}
 	x, err := s.open(ctx)
@@ -112,7 +112,11 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	group.SetLimit(min(work.Cores(), mostBuilders))
 	for number, part := range parts {
 		group.Go(func() (err error) {
-			of := item{s.folder, fmt.Sprint(s.content.Number, s.content.Made.UnixNano(), s.content.Sketches, kind, partDocuments), number}
+			of := item{
+				s.folder,
+				fmt.Sprint(s.content.Number, s.content.Made.UnixNano(), s.content.Sketches, kind, partDocuments),
+				number,
+			}
 			paths[number], err = of.get(cache, func(path string) error { return s.build(ctx, part, path) })
 			return err
 		})
@@ -159,7 +163,8 @@ func (s *stateReader) parts() [][]located {
 func (s *stateReader) build(ctx context.Context, part []located, path string) error {
 	s.telling.Do(func() {
 		if s.progress != nil {
-			s.progress(fmt.Sprintf("making an index of %d documents, once for generation %d of the state", s.content.Documents, s.content.Number))
+			s.progress(fmt.Sprintf("making an index of %d documents, once for generation %d of the state",
+				s.content.Documents, s.content.Number))
 		}
 	})
 	pieces, err := s.pieces(part)

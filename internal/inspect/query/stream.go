@@ -21,7 +21,8 @@ func readStream(stream io.Reader, limits corpus.Limits, pass func(file *corpus.F
 	reader := bufio.NewReaderSize(decoded, corpus.BatchBytes)
 	file := &corpus.File{Name: "-"}
 	var batch corpus.Batch
-	if mark, _ := reader.Peek(len(corpus.ByteOrderMark)); string(mark) == corpus.ByteOrderMark { // a later read returns the error again
+	// a later read returns the error again
+	if mark, _ := reader.Peek(len(corpus.ByteOrderMark)); string(mark) == corpus.ByteOrderMark {
 		skipped, _ := reader.Discard(len(mark))
 		batch.Offset = int64(skipped)
 	}

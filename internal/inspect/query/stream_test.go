@@ -59,19 +59,22 @@ func TestStreamFails(t *testing.T) {
 		for _, read := range []string{"", "ab", "ab\n", strings.Repeat("ab\n", 10)} {
 			stream := io.MultiReader(strings.NewReader(read), iotest.ErrReader(broken))
 			err := readStream(stream, corpus.Limits{Line: 8}, func(*corpus.File, corpus.Batch) error { return nil })
-			if !errors.Is(err, failure.Input) || !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "read -: ") {
+			if !errors.Is(err, failure.Input) || !errors.Is(err, broken) ||
+				!strings.HasPrefix(err.Error(), "read -: ") {
 				t.Errorf("%q, then %v: error %v", read, broken, err)
 			}
 		}
 	}
 	full := errors.New("full")
-	if err := readStream(strings.NewReader("ab\ncd\n"), corpus.Limits{Line: 8}, func(*corpus.File, corpus.Batch) error { return full }); !errors.Is(err, full) {
+	if err := readStream(strings.NewReader("ab\ncd\n"), corpus.Limits{Line: 8}, func(*corpus.File, corpus.Batch) error {
+		return full
+	}); !errors.Is(err, full) {
 		t.Errorf("error %v, want that of the taker", err)
 	}
 }
 
-// TestLargeTakesTurns: a query waits with a large document until no other one of the process is fingerprinted, and with a long line
-// until no other one is held. Both rights come back.
+// TestLargeTakesTurns: a query waits with a large document until no other one of the process is fingerprinted, and with
+// a long line until no other one is held. Both rights come back.
 func TestLargeTakesTurns(t *testing.T) {
 	l := newLibrary(t, newTexts(3, 10), func(c *job.Config) { c.Memory = 100 << 20 })
 	x := l.open(t)

@@ -1,6 +1,6 @@
-// Package recut cuts the pairs of a finished run at a higher threshold, and makes clusters of what is left. It reads no text. The
-// choice of what is kept, the counts and the rows are as in a run: see package clusters. The summary of the finished run is only
-// asked for what that run has read. Whatever rows do not tell is absent from the new one.
+// Package recut cuts the pairs of a finished run at a higher threshold, and makes clusters of what is left. It reads no
+// text. The choice of what is kept, the counts and the rows are as in a run: see package clusters. The summary of the
+// finished run is only asked for what that run has read. Whatever rows do not tell is absent from the new one.
 package recut
 
 import (
@@ -65,7 +65,9 @@ func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summ
 	prefers := keep.Rule{Split: o.Split, Drop: o.Drop}.Prefers()
 	switch {
 	case o.Keep != "" && !prefers:
-		err := setting.Errorf("{keep} %s: says which document of a cluster stays, and {drop} %s does not ask: leave it out", o.Keep, o.Drop)
+		err := setting.Errorf(
+			"{keep} %s: says which document of a cluster stays, and {drop} %s does not ask: leave it out", o.Keep,
+			o.Drop)
 		return finished.Summary{}, failure.New(failure.Usage, err)
 	case o.Keep == "" && prefers:
 		o.Keep = folder.Summary.Config.Keep
@@ -108,25 +110,30 @@ func check(folder *finished.Folder, o *Options) error {
 	again := "the pairs of the run in " + folder.Path + " do not suffice: "
 	for _, name := range o.Emit {
 		if !slices.Contains(outputs, name) {
-			return setting.Errorf("{emit} %s: only %s can be made of pairs: run the job again for other outputs", name, strings.Join(outputs, ", "))
+			return setting.Errorf("{emit} %s: only %s can be made of pairs: run the job again for other outputs", name,
+				strings.Join(outputs, ", "))
 		}
 	}
 	switch {
 	case !scorer.HasClusters || scorer.IsDistance:
 		return fmt.Errorf("%sthey are not scored by the Jaccard similarity of sets", again)
 	case !folder.Has(output.Pairs) || !folder.Has(output.Clusters):
-		return setting.Errorf("the job in %s has written only %s, and %[3]s and %[4]s are required: run it again with {emit} %[3]s,%[4]s",
+		return setting.Errorf(
+			"the job in %s has written only %s, and %[3]s and %[4]s are required: run it again with {emit} %[3]s,%[4]s",
 			folder.Path, strings.Join(c.Emit, ", "), output.Clusters, output.Pairs)
 	case !scorer.IsExact || !c.CommonLaw().IsOff():
 		return fmt.Errorf("%stheir similarities are estimates, or leave common shingles out", again)
 	case c.Across != "":
 		return setting.Errorf("%s{across} %s decides about documents that are not in the rows", again, c.Across)
 	case c.Split != keep.Component:
-		return setting.Errorf("%sof {split} %s, the rows of clusters do not have all documents: run the job again with {split} %s", again, c.Split, keep.Component)
+		return setting.Errorf(
+			"%sof {split} %s, the rows of clusters do not have all documents: run the job again with {split} %s",
+			again, c.Split, keep.Component)
 	case s.Skipped.Groups > 0:
 		return fmt.Errorf("%s%d groups of documents were too dense to compare all pairs", again, s.Skipped.Groups)
 	case o.Threshold < c.Threshold:
-		return setting.Errorf("%sthey begin at {threshold} %v: run the job again for pairs from %v on", again, c.Threshold, o.Threshold)
+		return setting.Errorf("%sthey begin at {threshold} %v: run the job again for pairs from %v on", again,
+			c.Threshold, o.Threshold)
 	case o.Threshold > 1 || math.IsNaN(o.Threshold):
 		return setting.Errorf("{threshold} must be from %v, as in the run, to 1, not %v", c.Threshold, o.Threshold)
 	case o.Drop == keep.Reference && len(c.Reference) == 0:
@@ -137,23 +144,37 @@ func check(folder *finished.Folder, o *Options) error {
 	return nil
 }
 
-// newSummary returns a summary with the settings, and with what the run has read. Nothing is in it yet about what is found.
+// newSummary returns a summary with the settings, and with what the run has read. Nothing is in it yet about what is
+// found.
 func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 	of := &folder.Summary
 	s := finished.Summary{
-		Version: build.Version(), Config: of.Config, Sketch: of.Sketch, Files: of.Files, Plan: of.Plan,
+		Version: build.Version(),
+		Config:  of.Config,
+		Sketch:  of.Sketch,
+		Files:   of.Files,
+		Plan:    of.Plan,
 		Totals:  findings.Totals{Counts: of.Counts.OfInput(), PassedOver: of.PassedOver},
-		Sources: []sources.Row{}, Stages: []finished.Stage{},
+		Sources: []sources.Row{},
+		Stages:  []finished.Stage{},
 	}
 	c := &s.Config
-	c.Threshold, c.Keep, c.Split, c.Drop, c.Emit, c.OutputFormat = o.Threshold, o.Keep, o.Split, o.Drop, o.Emit, o.Format
+	c.Threshold = o.Threshold
+	c.Keep = o.Keep
+	c.Split = o.Split
+	c.Drop = o.Drop
+	c.Emit = o.Emit
+	c.OutputFormat = o.Format
 	c.Output, c.Overwrite, c.Temp, c.State, c.Guard, c.FailOn = o.Output, o.Overwrite, "", "", nil, nil
 	c.Rebuild, c.Republish, c.AllowRemoval = false, false, false
 	usual := job.Default() // settings of other outputs
 	c.Trimming, c.Mirroring, c.Layout = usual.Trimming, usual.Mirroring, usual.Layout
 	method, _ := methods.Of(s.Plan.Keys)
 	s.Plan.ExpectedRecall = method.Promise(&methods.Parameters{
-		Threshold: c.Threshold, Scheme: s.Plan.Scheme, Shingle: c.Shingle, Scoring: c.Scoring(),
+		Threshold: c.Threshold,
+		Scheme:    s.Plan.Scheme,
+		Shingle:   c.Shingle,
+		Scoring:   c.Scoring(),
 	}).Recall
 	lists := job.Lists{}
 	var err error
@@ -171,8 +192,11 @@ func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 	return s, nil
 }
 
-// write writes the outputs of the settings in a summary. It returns what it found, and what the summary has of the input.
-func (r *rows) write(ctx context.Context, f write.Files, summary *finished.Summary) (*findings.Findings, []output.File, error) {
+// write writes the outputs of the settings in a summary. It returns what it found, and what the summary has of the
+// input.
+func (r *rows) write(ctx context.Context, f write.Files,
+	summary *finished.Summary,
+) (*findings.Findings, []output.File, error) {
 	c, found := &summary.Config, &findings.Findings{Totals: summary.Totals}
 	shards := work.OutputShards(found.Counts)
 	all, of, err := clusters.Cut(&r.layout, r.members, r.edges, shards)

@@ -56,7 +56,9 @@ func corpusOf(t *testing.T, id func(i int) string) job.Config {
 		return path
 	}
 	c.Input, c.Reference = []string{put("in.jsonl", input.Bytes())}, []string{put("ref.jsonl", reference.Bytes())}
-	c.Emit, c.Output, c.Threshold = []string{output.Clusters, output.Pairs, output.Removed}, filepath.Join(folder, "out"), .7
+	c.Emit = []string{output.Clusters, output.Pairs, output.Removed}
+	c.Output = filepath.Join(folder, "out")
+	c.Threshold = .7
 	return c
 }
 
@@ -85,13 +87,23 @@ func TestRun(t *testing.T) {
 			c.Keep = preference.Longest
 			folder := run(t, c)
 			for i, threshold := range []float64{.7, .8, .9, 1} {
-				o := Options{Threshold: threshold, Keep: preference.First, Split: keep.Component, Format: output.JSONL, Emit: c.Emit}
+				o := Options{
+					Threshold: threshold,
+					Keep:      preference.First,
+					Split:     keep.Component,
+					Format:    output.JSONL,
+					Emit:      c.Emit,
+				}
 				if i%2 == 1 {
 					o.Keep, o.Split, o.Format = preference.Last, keep.Star, output.Parquet
 				}
 				o.Output = filepath.Join(t.TempDir(), "out")
 				again := c
-				again.Threshold, again.Keep, again.Split, again.OutputFormat, again.Output = threshold, o.Keep, o.Split, o.Format, filepath.Join(t.TempDir(), "out")
+				again.Threshold = threshold
+				again.Keep = o.Keep
+				again.Split = o.Split
+				again.OutputFormat = o.Format
+				again.Output = filepath.Join(t.TempDir(), "out")
 				compare(t, folder, o, run(t, again))
 			}
 		})
@@ -134,7 +146,14 @@ func compare(t *testing.T, folder *finished.Folder, o Options, want *finished.Fo
 // TestSays: what pairs do not suffice for is refused, and the message says what lacks.
 func TestSays(t *testing.T) {
 	usual := func(c job.Config) Options {
-		return Options{Threshold: .9, Keep: preference.First, Split: keep.Component, Format: output.JSONL, Emit: c.Emit, Output: c.Output + "2"}
+		return Options{
+			Threshold: .9,
+			Keep:      preference.First,
+			Split:     keep.Component,
+			Format:    output.JSONL,
+			Emit:      c.Emit,
+			Output:    c.Output + "2",
+		}
 	}
 	for _, c := range []struct {
 		change  func(c *job.Config)
@@ -142,15 +161,27 @@ func TestSays(t *testing.T) {
 		kind    failure.Kind
 		want    string
 	}{
-		{func(c *job.Config) { c.Emit = []string{output.Clusters} }, func(*Options) {}, failure.Usage, "pairs are required"},
+		{
+			func(c *job.Config) { c.Emit = []string{output.Clusters} }, func(*Options) {}, failure.Usage,
+			"pairs are required",
+		},
 		{func(*job.Config) {}, func(o *Options) { o.Threshold = .5 }, failure.Usage, "begin at threshold 0.7"},
 		{func(*job.Config) {}, func(o *Options) { o.Threshold = 1.5 }, failure.Usage, "not 1.5"},
 		{func(*job.Config) {}, func(o *Options) { o.Threshold = math.NaN() }, failure.Usage, "not NaN"},
-		{func(*job.Config) {}, func(o *Options) { o.Keep = preference.Longest }, failure.Usage, "what longest depends on"},
+		{
+			func(*job.Config) {}, func(o *Options) { o.Keep = preference.Longest }, failure.Usage,
+			"what longest depends on",
+		},
 		{func(*job.Config) {}, func(o *Options) { o.Emit = []string{output.Unique} }, failure.Usage, "emit unique"},
 		{func(c *job.Config) { c.Across, c.Reference = "id", nil }, func(*Options) {}, failure.Usage, "across id"},
-		{func(c *job.Config) { c.Keys, c.Threshold = "simhash", job.Default().Threshold }, func(*Options) {}, failure.Usage, "not scored by the Jaccard similarity"},
-		{func(c *job.Config) { c.Keys, c.Verify = "minhash", "sketch" }, func(*Options) {}, failure.Usage, "are estimates"},
+		{
+			func(c *job.Config) { c.Keys, c.Threshold = "simhash", job.Default().Threshold }, func(*Options) {},
+			failure.Usage, "not scored by the Jaccard similarity",
+		},
+		{
+			func(c *job.Config) { c.Keys, c.Verify = "minhash", "sketch" }, func(*Options) {}, failure.Usage,
+			"are estimates",
+		},
 		{func(c *job.Config) { c.Split = keep.Star }, func(*Options) {}, failure.Usage, "of split star"},
 	} {
 		config := corpusOf(t, func(i int) string { return fmt.Sprint(i) })

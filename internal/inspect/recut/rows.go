@@ -42,7 +42,9 @@ type document struct {
 func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error) {
 	files := &folder.Summary.Files
 	if n := len(files.Order); n > 0 && int64(n) < files.Read {
-		return nil, fmt.Errorf("%s: the results name the first %d of %d files, and these are not in the order of their names: run the job again", folder.Path, n, files.Read)
+		return nil, fmt.Errorf(
+			"%s: the results name the first %d of %d files, and these are not in the order of their names: "+
+				"run the job again", folder.Path, n, files.Read)
 	}
 	places := make(map[string]int, len(files.Order))
 	for i, name := range files.Order {
@@ -59,8 +61,11 @@ func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error
 			return nil, err
 		}
 		switch {
-		case m.Cluster == cluster && one.compare(all[len(all)-1]) <= 0, m.Cluster != cluster && first >= 0 && one.compare(all[first]) <= 0:
-			return nil, fmt.Errorf("clusters in %s: the order of documents in the corpus cannot be told from rows: %s is not where its name would be; run the job again", folder.Path, m.Ref)
+		case m.Cluster == cluster && one.compare(all[len(all)-1]) <= 0,
+			m.Cluster != cluster && first >= 0 && one.compare(all[first]) <= 0:
+			return nil, fmt.Errorf(
+				"clusters in %s: the order of documents in the corpus cannot be told from rows: "+
+					"%s is not where its name would be; run the job again", folder.Path, m.Ref)
 		case m.Cluster != cluster:
 			cluster, first = m.Cluster, len(all)
 		}
@@ -106,7 +111,8 @@ func (d document) compare(other document) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(d.place, other.place), strings.Compare(d.file, other.file), cmp.Compare(d.position, other.position))
+	return cmp.Or(cmp.Compare(d.place, other.place), strings.Compare(d.file, other.file),
+		cmp.Compare(d.position, other.position))
 }
 
 // place gives sorted documents their refs, and their priority.
@@ -124,7 +130,12 @@ func (r *rows) place(all []document, preferred preference.Preference) error {
 		if err != nil {
 			return err
 		}
-		member := records.Member{Ref: ref, Priority: preference.Reference, Id: quoting.Original(d.id), Capture: d.capture}
+		member := records.Member{
+			Ref:      ref,
+			Priority: preference.Reference,
+			Id:       quoting.Original(d.id),
+			Capture:  d.capture,
+		}
 		if d.id == d.ref {
 			member.Id = ""
 		}
@@ -149,9 +160,12 @@ func (r *rows) join(ctx context.Context, folder *finished.Folder, all []document
 		at, isRef := byRef[name]
 		switch {
 		case isID && isRef && i != at:
-			return 0, fmt.Errorf("results in %s: %s is the id of a document and the ref of another one, so pairs do not tell which is meant: run the job again", folder.Path, name)
+			return 0, fmt.Errorf(
+				"results in %s: %s is the id of a document and the ref of another one, "+
+					"so pairs do not tell which is meant: run the job again", folder.Path, name)
 		case !isID && !isRef:
-			return 0, fmt.Errorf("results in %s are not whole: pairs has %s, and clusters has not: run the job again", folder.Path, name)
+			return 0, fmt.Errorf("results in %s are not whole: pairs has %s, and clusters has not: run the job again",
+				folder.Path, name)
 		case !isID:
 			r.members[at].Repeated = true
 			return at, nil
@@ -191,8 +205,9 @@ func scoreOf(p *output.Pair) records.Score {
 // mostShingles bounds the denominators of similarities. It is more than the shingles of two documents can be.
 const mostShingles = 1 << 27
 
-// fraction returns a numerator and a denominator whose quotient is x, which is above 0 and at most 1: the first of the convergents of
-// its continued fraction that gives it back. A quotient of numbers below 2^26, in its lowest terms, is one of these.
+// fraction returns a numerator and a denominator whose quotient is x, which is above 0 and at most 1: the first of the
+// convergents of its continued fraction that gives it back. A quotient of numbers below 2^26, in its lowest terms, is
+// one of these.
 func fraction(x float64) (numerator, denominator int) {
 	const unit = 1 << 63
 	over, under := uint64(math.Round(x*unit)), uint64(unit)

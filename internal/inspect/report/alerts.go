@@ -44,8 +44,50 @@ func (b *builder) addAlerts() {
 	f := &b.figures
 	b.accuse()
 	for _, guard := range b.summary.GuardsMet {
-		b.add(Alert{Kind: alertGuard, Text: fmt.Sprintf("The results do not pass --guard %s, so the run ended with the exit code 10", guard), Urgent: true})
+		b.add(Alert{
+			Kind:   alertGuard,
+			Text:   fmt.Sprintf("The results do not pass --guard %s, so the run ended with the exit code 10", guard),
+			Urgent: true,
+		})
 	}
+	b.addWarnings()
+	if c := f.Sensitivity; c != nil && c.isSensitive(f.Run.Threshold) {
+		b.alert(alertSensitive,
+			fmt.Sprintf(
+				"%s of the pairs that are not identical are less than %.2g above the threshold: "+
+					"a slightly different one gives quite different clusters",
+				percent(c.Above, c.Of), c.Width),
+			"Look at the pairs with the lowest similarity, and choose a threshold where there are few")
+	}
+	b.alertRemoved()
+	if f.Skipped.Pairs > 0 {
+		b.alert(alertSkipped,
+			fmt.Sprintf("%s pairs in %s very large groups were not compared one by one", count(f.Skipped.Pairs),
+				count(f.Skipped.Groups)),
+			"Their documents were compared with a few pivot documents of the group. "+
+				"Texts with a common template make such groups")
+	}
+	if a := f.Method.Audit; a != nil && a.Pairs > 0 {
+		if promised := f.Method.ExpectedRecall; a.ListedHigh < promised {
+			b.alert(alertRecall,
+				fmt.Sprintf(
+					"The audit found that %.1f %% of the pairs are listed, and %.1f %% were expected: "+
+						"that is per pair, and pairs of one template are missed together", 100*a.Listed, 100*promised),
+				"See --recall, or --keys exact")
+		}
+		if a.Wide {
+			b.alert(alertWideAudit, "The audit found too few pairs for a precise recall", "See --audit")
+		}
+	}
+	if n := b.summary.Counts.Rejected; 100*n >= b.summary.Counts.Documents && n > 0 {
+		b.alert(alertRejects,
+			fmt.Sprintf("%s records were rejected, and %s documents read", count(n),
+				count(b.summary.Counts.Documents)), "")
+	}
+}
+
+// addWarnings lists the warnings of the job, without names where the page hides them.
+func (b *builder) addWarnings() {
 	for _, w := range b.summary.Warnings {
 		text := w.Text
 		if w.Kind != warnings.SourceLoss { // that begins with a name
@@ -64,26 +106,6 @@ func (b *builder) addAlerts() {
 		}
 		b.add(Alert{Kind: string(w.Kind), Text: text, Help: help, Place: topic.Place})
 	}
-	if c := f.Sensitivity; c != nil && c.isSensitive(f.Run.Threshold) {
-		b.alert(alertSensitive, fmt.Sprintf("%s of the pairs that are not identical are less than %.2g above the threshold: a slightly different one gives quite different clusters",
-			percent(c.Above, c.Of), c.Width), "Look at the pairs with the lowest similarity, and choose a threshold where there are few")
-	}
-	b.alertRemoved()
-	if f.Skipped.Pairs > 0 {
-		b.alert(alertSkipped, fmt.Sprintf("%s pairs in %s very large groups were not compared one by one", count(f.Skipped.Pairs), count(f.Skipped.Groups)),
-			"Their documents were compared with a few pivot documents of the group. Texts with a common template make such groups")
-	}
-	if a := f.Method.Audit; a != nil && a.Pairs > 0 {
-		if promised := f.Method.ExpectedRecall; a.ListedHigh < promised {
-			b.alert(alertRecall, fmt.Sprintf("The audit found that %.1f %% of the pairs are listed, and %.1f %% were expected: that is per pair, and pairs of one template are missed together", 100*a.Listed, 100*promised), "See --recall, or --keys exact")
-		}
-		if a.Wide {
-			b.alert(alertWideAudit, "The audit found too few pairs for a precise recall", "See --audit")
-		}
-	}
-	if n := b.summary.Counts.Rejected; 100*n >= b.summary.Counts.Documents && n > 0 {
-		b.alert(alertRejects, fmt.Sprintf("%s records were rejected, and %s documents read", count(n), count(b.summary.Counts.Documents)), "")
-	}
 }
 
 const (
@@ -97,19 +119,25 @@ const (
 func (b *builder) alertRemoved() {
 	f := &b.figures
 	if c := f.Counts; 100*c.Removed >= muchRemoved*c.Documents && c.Removed > 0 && b.summary.Config.TellsRemoved() {
-		b.alert(alertMuch, fmt.Sprintf("%s of the documents are removed", percent(c.Removed, c.Documents)), "Look at the largest clusters before the copies go")
+		b.alert(alertMuch, fmt.Sprintf("%s of the documents are removed", percent(c.Removed, c.Documents)),
+			"Look at the largest clusters before the copies go")
 	}
 	loose, example := 0, Cluster{}
 	for _, c := range f.Clusters {
-		if c.Size >= fewOfCluster && 4*c.Kept >= c.Size && f.Run.Split == string(keep.Component) && f.Run.Drop != string(keep.Reference) {
+		if c.Size >= fewOfCluster && 4*c.Kept >= c.Size && f.Run.Split == string(keep.Component) &&
+			f.Run.Drop != string(keep.Reference) {
 			if loose++; c.Size > example.Size {
 				example = c
 			}
 		}
 	}
 	if loose > 0 {
-		b.alert(alertLoose, fmt.Sprintf("%s a quarter of the documents or more, such as %s of %s: chains of similar documents join them, and not all are alike",
-			numbered(loose, "listed cluster keeps", "listed clusters keep"), count(int64(example.Kept)), count(int64(example.Size))), "See --split star, or a higher --threshold")
+		b.alert(alertLoose,
+			fmt.Sprintf(
+				"%s a quarter of the documents or more, such as %s of %s: chains of similar documents join them, "+
+					"and not all are alike",
+				numbered(loose, "listed cluster keeps", "listed clusters keep"), count(int64(example.Kept)),
+				count(int64(example.Size))), "See --split star, or a higher --threshold")
 	}
 }
 
@@ -181,12 +209,17 @@ type Changes struct {
 	Rows []Change `json:"rows,omitempty"`
 }
 
-// Change is a row of changes, without its lineages. Its members are documents, sites, or copied pages. Since is 0 unless such a
-// change was first found in an earlier run and nobody has acknowledged it.
+// Change is a row of changes, without its lineages. Its members are documents, sites, or copied pages. Since is 0
+// unless such a change was first found in an earlier run and nobody has acknowledged it.
 type Change output.Change
 
 func (c Change) What() string {
-	return map[string]string{output.Clusters: "cluster", output.Mirrors: "mirror group", output.Suspects: "suspect", output.Protected: "protected site"}[c.Of]
+	return map[string]string{
+		output.Clusters:  "cluster",
+		output.Mirrors:   "mirror group",
+		output.Suspects:  "suspect",
+		output.Protected: "protected site",
+	}[c.Of]
 }
 
 func (b *builder) addChanges(ctx context.Context) error {
@@ -238,7 +271,9 @@ func (c *Changes) Table() []changeCounts { return table(c.Changes) }
 
 // Open returns the numbers of changes that nobody has acknowledged, of outputs that have any.
 func (c *Changes) Open() []changeCounts {
-	return slices.DeleteFunc(table(c.Unacknowledged), func(row changeCounts) bool { return slices.Max(row.Counts) == 0 })
+	return slices.DeleteFunc(table(c.Unacknowledged), func(row changeCounts) bool {
+		return slices.Max(row.Counts) == 0
+	})
 }
 
 // table returns counts by output, and by kind, in the order of a table.

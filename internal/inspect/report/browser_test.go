@@ -52,8 +52,10 @@ func openBrowser(t *testing.T) *browser {
 	t.Cleanup(func() { removeProfile(t, profile) })
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	command := exec.CommandContext(ctx, path, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--no-first-run", "--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+profile, "about:blank")
+	command := exec.CommandContext(ctx, path, "--headless=new", "--no-sandbox", "--disable-gpu",
+		"--disable-dev-shm-usage",
+		"--no-first-run", "--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+profile,
+		"about:blank")
 	command.WaitDelay = patience
 	theirInput, to, err := os.Pipe()
 	if err != nil {
@@ -219,7 +221,11 @@ func (b *browser) eval(script string, value any) {
 			} `json:"exception"`
 		} `json:"exceptionDetails"`
 	}
-	b.call("Runtime.evaluate", map[string]any{"expression": "(() => {" + script + "})()", "returnByValue": true, "awaitPromise": true}, &answer)
+	b.call("Runtime.evaluate", map[string]any{
+		"expression":    "(() => {" + script + "})()",
+		"returnByValue": true,
+		"awaitPromise":  true,
+	}, &answer)
 	if answer.Exception != nil {
 		b.t.Fatalf("%s: %s %s", script, answer.Exception.Text, answer.Exception.Exception.Description)
 	}
@@ -240,7 +246,8 @@ func (b *browser) faults(address string) (all []string) {
 					URL string `json:"url"`
 				} `json:"request"`
 			}
-			if json.Unmarshal(event.Params, &params) != nil || params.Request.URL != address && params.Request.URL != "data:," {
+			if json.Unmarshal(event.Params, &params) != nil ||
+				params.Request.URL != address && params.Request.URL != "data:," {
 				all = append(all, "a request to "+params.Request.URL)
 			}
 		case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening":
@@ -253,6 +260,14 @@ func (b *browser) faults(address string) (all []string) {
 // scheme makes the page light or dark, and so wide.
 func (b *browser) scheme(colours string, width int) {
 	b.t.Helper()
-	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": colours}}}, nil)
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}, nil)
+	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{
+		"name":  "prefers-color-scheme",
+		"value": colours,
+	}}}, nil)
+	b.call("Emulation.setDeviceMetricsOverride", map[string]any{
+		"width":             width,
+		"height":            900,
+		"deviceScaleFactor": 1,
+		"mobile":            width < 600,
+	}, nil)
 }

@@ -26,8 +26,8 @@ type builder struct {
 	figures Figures
 }
 
-// Build reads the results in a folder. It goes through the rows of each output once, of sites twice, and holds no more of
-// them than the page shows, and a number for each of some million documents.
+// Build reads the results in a folder. It goes through the rows of each output once, of sites twice, and holds no more
+// of them than the page shows, and a number for each of some million documents.
 func Build(ctx context.Context, f *finished.Folder, options Options) (*Figures, error) {
 	b := builder{folder: f, options: options, summary: &f.Summary}
 	b.begin()
@@ -47,18 +47,31 @@ func (b *builder) begin() {
 	s, config, scorer := b.summary, &b.summary.Config, b.summary.Config.Scorer()
 	b.figures = Figures{
 		Run: Run{
-			Folder: b.folder.Path, Version: s.Version, ConfigHash: s.ConfigHash, Begun: s.Begun, Threshold: config.Threshold, Unit: Similarity,
-			Split: string(config.Split), Drop: string(config.Drop), Keep: string(config.Keep), Command: command(config, b.options.HideIDs),
-			Passages: !scorer.HasClusters, Partial: !config.CommonLaw().IsOff() && !scorer.IsDistance,
+			Folder:     b.folder.Path,
+			Version:    s.Version,
+			ConfigHash: s.ConfigHash,
+			Begun:      s.Begun,
+			Threshold:  config.Threshold,
+			Unit:       Similarity,
+			Split:      string(config.Split),
+			Drop:       string(config.Drop),
+			Keep:       string(config.Keep),
+			Command:    command(config, b.options.HideIDs),
+			Passages:   !scorer.HasClusters,
+			Partial:    !config.CommonLaw().IsOff() && !scorer.IsDistance,
 		},
 		Counts:     s.Counts,
 		Skipped:    Skipped{Pairs: s.Skipped.Pairs, Groups: s.Skipped.Groups, Kept: s.Skipped.Kept},
 		Method:     Method{Plan: s.Plan, Audit: s.Audit},
 		Sources:    s.Sources,
 		PassedOver: s.PassedOver,
-		Stages:     slices.DeleteFunc(slices.Clone(s.Stages), func(stage finished.Stage) bool { return stage.Tasks == 0 }),
-		Totals:     s.Cost,
-		Rejects:    []Reason{}, Notes: []string{}, Alerts: []Alert{},
+		Stages: slices.DeleteFunc(slices.Clone(s.Stages), func(stage finished.Stage) bool {
+			return stage.Tasks == 0
+		}),
+		Totals:  s.Cost,
+		Rejects: []Reason{},
+		Notes:   []string{},
+		Alerts:  []Alert{},
 	}
 	if scorer.IsDistance {
 		b.figures.Run.Unit, b.figures.Run.Distance = Bits, config.Hamming
@@ -82,7 +95,8 @@ func (b *builder) addRows(ctx context.Context) error {
 		}
 		f.Sizes, f.Clusters = members.sizes, members.clusters()
 		if listed, of := int64(len(f.Clusters)), counts.Clusters; listed < of {
-			b.note(fmt.Sprintf("%s of %s clusters are listed: the largest, and some of the loosest.", count(listed), count(of)))
+			b.note(fmt.Sprintf("%s of %s clusters are listed: the largest, and some of the loosest.", count(listed),
+				count(of)))
 		}
 	}
 	if !b.folder.Has(output.Pairs) {
@@ -121,7 +135,10 @@ func (b *builder) addPairs(pairs *pairPass, members *memberPass) {
 	}
 	f.Pairs = pairs.examples()
 	if shown, of := int64(len(f.Pairs)), b.summary.Counts.Pairs-b.summary.Counts.Identical; shown < of {
-		b.note(fmt.Sprintf("%s of %s pairs that are not identical are listed: the least alike, the most one-sided, and a random sample.", count(shown), count(of)))
+		b.note(
+			fmt.Sprintf(
+				"%s of %s pairs that are not identical are listed: the least alike, the most one-sided, "+
+					"and a random sample.", count(shown), count(of)))
 	}
 }
 

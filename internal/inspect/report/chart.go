@@ -125,7 +125,8 @@ func (t *tally) between(from, to float64) (n int64) {
 	return n
 }
 
-// bins returns the counts in bins that are wide enough to be seen, from a similarity on. Distances have a bin for each bit.
+// bins returns the counts in bins that are wide enough to be seen, from a similarity on. Distances have a bin for each
+// bit.
 func (t *tally) bins(from float64) []Bin {
 	var bins []Bin
 	if t.unit == Bits {
@@ -157,8 +158,8 @@ const (
 )
 
 // valley returns the similarity that separates two groups of documents best: the bottom of the deepest valley of the
-// histogram, smoothed over three bins. The identical documents, in the last bin, are no group: near every one of them the
-// histogram would have a valley. It is nil if there is no valley.
+// histogram, smoothed over three bins. The identical documents, in the last bin, are no group: near every one of them
+// the histogram would have a valley. It is nil if there is no valley.
 func valley(bins []Bin) *float64 {
 	n := len(bins) - 1
 	if n < 3 {
@@ -213,7 +214,12 @@ const closeWidth = 0.02
 
 // sensitivity counts the pairs near a threshold. Suggested may be nil.
 func sensitivity(pairs *tally, threshold float64, suggested *float64) *Sensitivity {
-	c := &Sensitivity{At: threshold, Width: closeWidth, Of: pairs.between(0, 1), Above: pairs.between(threshold, min(threshold+closeWidth, 1))}
+	c := &Sensitivity{
+		At:    threshold,
+		Width: closeWidth,
+		Of:    pairs.between(0, 1),
+		Above: pairs.between(threshold, min(threshold+closeWidth, 1)),
+	}
 	if suggested != nil {
 		c.At = *suggested
 	}

@@ -39,7 +39,8 @@ func TestPage(t *testing.T) {
 	address := writeTo(t, "report.html", []byte(page(t, build(t, small(t), Options{}))))
 	b.open(address)
 	var open int
-	b.eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; }); return document.querySelectorAll("details").length;`, &open)
+	b.eval(
+		`document.querySelectorAll("details").forEach((d) => { d.open = true; }); return document.querySelectorAll("details").length;`, &open)
 	if open < 10 {
 		t.Errorf("%d folded parts", open)
 	}
@@ -50,7 +51,17 @@ func TestPage(t *testing.T) {
 	}
 
 	// A search by a figure, by a name, and by both.
-	for search, want := range map[string]string{">8": "1 of 28", "doc-00": "5 of 28", "chain >5": "1 of 28", "mean<0.7 >2": "*", "mean>90": "7 of 28", "mean>0.9": "7 of 28", "kept=1 >=3": "*", "</script>": "1 of 28", "": ""} {
+	for search, want := range map[string]string{
+		">8":          "1 of 28",
+		"doc-00":      "5 of 28",
+		"chain >5":    "1 of 28",
+		"mean<0.7 >2": "*",
+		"mean>90":     "7 of 28",
+		"mean>0.9":    "7 of 28",
+		"kept=1 >=3":  "*",
+		"</script>":   "1 of 28",
+		"":            "",
+	} {
 		var got struct {
 			Says    string `json:"says"`
 			Visible int    `json:"visible"`
@@ -58,7 +69,8 @@ func TestPage(t *testing.T) {
 		b.eval(`const table = document.querySelector("#clusters .table"), input = table.querySelector("input");
 			input.value = `+quote(search)+`; input.dispatchEvent(new Event("input"));
 			return {says: table.querySelector("output").textContent, visible: [...table.querySelectorAll("tbody tr")].filter((r) => r.offsetParent).length};`, &got)
-		if want != "*" && got.Says != want || want == "*" && !strings.HasSuffix(got.Says, " of 28") || strings.HasPrefix(got.Says, "28 ") || got.Visible == 0 {
+		if want != "*" && got.Says != want || want == "*" && !strings.HasSuffix(got.Says, " of 28") ||
+			strings.HasPrefix(got.Says, "28 ") || got.Visible == 0 {
 			t.Errorf("search %q: %+v, want %s", search, got, want)
 		}
 	}
@@ -67,14 +79,16 @@ func TestPage(t *testing.T) {
 	var sorted []string
 	b.eval(`const table = document.querySelector("#sources table"), head = table.tHead.rows[0].cells[3];
 		head.querySelector("button").click();
-		return [head.getAttribute("aria-sort"), ...[...table.tBodies[0].rows].map((r) => r.cells[3].dataset.v)];`, &sorted)
+		return [head.getAttribute("aria-sort"), ...[...table.tBodies[0].rows].map((r) => r.cells[3].dataset.v)];`,
+		&sorted)
 	if len(sorted) != 5 || sorted[0] != "descending" || sorted[1] != "100.0" && sorted[1] < sorted[2] {
 		t.Errorf("sorted by share: %v", sorted)
 	}
 
 	// A chip marks its passage in both texts, and shows it.
 	var shown []bool
-	b.eval(`const compared = [...document.querySelectorAll(".compare")].find((c) => c.querySelectorAll(".chips button").length > 1);
+	b.eval(
+		`const compared = [...document.querySelectorAll(".compare")].find((c) => c.querySelectorAll(".chips button").length > 1);
 		[...compared.querySelectorAll(".chips button")].at(-1).click();
 		return [...compared.querySelectorAll(".text")].map((text) => {
 			const mark = text.querySelector("mark.now");
@@ -86,7 +100,8 @@ func TestPage(t *testing.T) {
 
 	// The two scales are never both there.
 	var plots []int
-	b.eval(`const visible = () => [...document.querySelectorAll("#nearest .plot")].filter((p) => p.getClientRects().length).map((p) => p.dataset.scale).join();
+	b.eval(
+		`const visible = () => [...document.querySelectorAll("#nearest .plot")].filter((p) => p.getClientRects().length).map((p) => p.dataset.scale).join();
 		const first = visible(); document.querySelector("#nearest [data-scale=log]").click();
 		return [first === "linear" ? 1 : 0, visible() === "log" ? 1 : 0];`, &plots)
 	if plots[0]+plots[1] != 2 {
@@ -98,11 +113,15 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestLooks: the text can be read in both schemes. On a phone the page is not wider than the screen, nor is a table of few columns.
+// TestLooks: the text can be read in both schemes. On a phone the page is not wider than the screen, nor is a table of
+// few columns.
 func TestLooks(t *testing.T) {
 	b := openBrowser(t)
 	f := small(t)
-	for name, content := range map[string][]byte{"report.html": []byte(page(t, build(t, f, Options{}))), "sites.html": []byte(page(t, build(t, watch(t), Options{})))} {
+	for name, content := range map[string][]byte{
+		"report.html": []byte(page(t, build(t, f, Options{}))),
+		"sites.html":  []byte(page(t, build(t, watch(t), Options{}))),
+	} {
 		address := writeTo(t, name, content)
 		b.open(address)
 		b.eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; });
@@ -119,7 +138,8 @@ func TestLooks(t *testing.T) {
 			}
 			var wide []string
 			b.scheme(colours, 390)
-			b.eval(`return [...document.querySelectorAll("table")].filter((t) => t.rows[0].cells.length <= 5 && t.scrollWidth > t.closest(".scroll").clientWidth)
+			b.eval(
+				`return [...document.querySelectorAll("table")].filter((t) => t.rows[0].cells.length <= 5 && t.scrollWidth > t.closest(".scroll").clientWidth)
 				.map((t) => t.parentElement.getAttribute("aria-label"));`, &wide)
 			if len(wide) > 0 {
 				t.Errorf("%s: tables of few columns are wider than their frames: %q", name, wide)

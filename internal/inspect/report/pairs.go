@@ -101,8 +101,18 @@ func (p *pairPass) note(name string, score float64) {
 func offer(to *best[Pair], key float64, row *output.Pair, score float64) {
 	if to.admits(key) {
 		to.add(key, Pair{
-			A: row.A, B: row.B, URLA: row.URLA, DateA: row.DateA, URLB: row.URLB, DateB: row.DateB, Score: score, ContainmentA: row.ContainmentA, ContainmentB: row.ContainmentB, Whole: row.JaccardWhole,
-			Estimate: !row.Exact, Identical: row.Identical,
+			A:            row.A,
+			B:            row.B,
+			URLA:         row.URLA,
+			DateA:        row.DateA,
+			URLB:         row.URLB,
+			DateB:        row.DateB,
+			Score:        score,
+			ContainmentA: row.ContainmentA,
+			ContainmentB: row.ContainmentB,
+			Whole:        row.JaccardWhole,
+			Estimate:     !row.Exact,
+			Identical:    row.Identical,
 		})
 	}
 }
@@ -119,7 +129,9 @@ func (p *pairPass) examples() []Pair {
 		why   string
 		texts int
 	}{
-		{p.low.items, whyLow, textsLow}, {p.oneSided.items, whyOneSided, textsSided}, {p.sampled.items, whySample, textsSampled},
+		{p.low.items, whyLow, textsLow},
+		{p.oneSided.items, whyOneSided, textsSided},
+		{p.sampled.items, whySample, textsSampled},
 	}
 	var all []Pair
 	listed := map[[2]string]bool{}
@@ -197,8 +209,8 @@ func (s sampler) choose(name string) (key uint64, chosen bool) {
 const (
 	// mostMembers is the number of documents of a cluster that a page shows.
 	mostMembers = 32
-	// mostClusters is the number of clusters in the table. The documents of the first mostLargest are shown, as are those of the mostLoosest ones
-	// with the lowest mean.
+	// mostClusters is the number of clusters in the table. The documents of the first mostLargest are shown, as are
+	// those of the mostLoosest ones with the lowest mean.
 	mostClusters, mostLargest, mostLoosest = 100, 8, 4
 	// leastLoose is the size from which a cluster may be called loose.
 	leastLoose = 4
@@ -216,7 +228,12 @@ type memberPass struct {
 }
 
 func newMemberPass(s sampler, removed *tally) *memberPass {
-	return &memberPass{sampler: s, removed: removed, largest: newBest[*Cluster](mostClusters), loosest: newBest[*Cluster](mostLoosest)}
+	return &memberPass{
+		sampler: s,
+		removed: removed,
+		largest: newBest[*Cluster](mostClusters),
+		loosest: newBest[*Cluster](mostLoosest),
+	}
 }
 
 func (m *memberPass) read(ctx context.Context, f *finished.Folder) error {
@@ -263,8 +280,8 @@ func (m *memberPass) count(c *Cluster) {
 	m.sizes[class].Documents += int64(c.Size)
 }
 
-// clusters returns the clusters of the table, the largest first: loose ones that are small are among them. Those without a
-// map keep no documents.
+// clusters returns the clusters of the table, the largest first: loose ones that are small are among them. Those
+// without a map keep no documents.
 func (m *memberPass) clusters() []Cluster {
 	var all []Cluster
 	for i, c := range m.largest.items {

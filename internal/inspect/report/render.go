@@ -30,7 +30,9 @@ var style string
 var script string
 
 // policy lets the page load nothing, and run nothing but its own script.
-var policy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'", hashOf(style), hashOf(script))
+var policy = fmt.Sprintf(
+	"default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
+	hashOf(style), hashOf(script))
 
 func hashOf(content string) string {
 	sum := sha256.Sum256([]byte(content))
@@ -92,7 +94,9 @@ func barOf(part, whole float64) template.HTML {
 	if whole > 0 {
 		width = 100 * part / whole
 	}
-	return template.HTML(fmt.Sprintf(`<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="%.1f" height="1"/></svg>`, width))
+	return template.HTML(
+		fmt.Sprintf(
+			`<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect width="%.1f" height="1"/></svg>`, width))
 }
 
 func whole(n any) string { return count(reflect.ValueOf(n).Int()) }
@@ -199,7 +203,8 @@ func shown(text string) string {
 
 // isHostile reports whether a character may change how others are shown.
 func isHostile(r rune) bool {
-	return r != '\n' && r != '\t' && quoting.IsControl(r) || r == '\u061c' || r == '\u200e' || r == '\u200f' || r == '\ufeff'
+	return r != '\n' && r != '\t' && quoting.IsControl(r) || r == '\u061c' || r == '\u200e' || r == '\u200f' ||
+		r == '\ufeff'
 }
 
 const longestName = 120

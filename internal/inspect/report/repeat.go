@@ -25,7 +25,9 @@ func command(c *job.Config, hide bool) string {
 	usual := job.Default()
 	given, usually := c.Settings(), usual.Settings()
 	flags, first := []string{"runjob run"}, []string{"input", "output"}
-	others := slices.DeleteFunc(slices.Sorted(maps.Keys(given)), func(name string) bool { return slices.Contains(first, name) })
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(given)), func(name string) bool {
+		return slices.Contains(first, name)
+	})
 	for _, name := range append(first, others...) {
 		if bytes.Equal(given[name], usually[name]) {
 			continue
@@ -120,12 +122,14 @@ func withoutContent(text string) string {
 	return text
 }
 
-// hide replaces the names of documents, sources and files. Texts are not there in the first place, and alerts are written
-// without names.
+// hide replaces the names of documents, sources and files. Texts are not there in the first place, and alerts are
+// written without names.
 func (f *Figures) hide() {
 	alias := func(kind string) func(string) string { return (&aliases{kind, map[string]string{}}).of }
 	f.Run.Folder, f.Run.Keep, f.Run.Hidden = "", hidden("keep", f.Run.Keep), true
-	f.rename(renaming{alias("document"), alias("source"), alias("file"), alias("site"), func(string) string { return "" }})
+	f.rename(renaming{alias("document"), alias("source"), alias("file"), alias("site"), func(string) string {
+		return ""
+	}})
 	for i := range f.Rejects {
 		f.Rejects[i].Error = withoutContent(f.Rejects[i].Error)
 	}
@@ -145,7 +149,8 @@ func (f *Figures) cut() {
 	}
 }
 
-// renaming says what replaces the names of documents, sources, files and sites, and the addresses of pages and their dates.
+// renaming says what replaces the names of documents, sources, files and sites, and the addresses of pages and their
+// dates.
 type renaming struct{ document, source, file, site, page func(string) string }
 
 func (f *Figures) rename(r renaming) {
@@ -184,7 +189,10 @@ func (f *SiteFindings) rename(r renaming) {
 	}
 	for i := range f.Suspects {
 		s := &f.Suspects[i]
-		s.Protected, s.Site, s.Page, s.Original = r.site(s.Protected), r.site(s.Site), r.page(s.Page), r.page(s.Original)
+		s.Protected = r.site(s.Protected)
+		s.Site = r.site(s.Site)
+		s.Page = r.page(s.Page)
+		s.Original = r.page(s.Original)
 	}
 	for i := range f.Mirrors {
 		m := &f.Mirrors[i]

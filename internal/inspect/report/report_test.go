@@ -124,7 +124,10 @@ func TestInBucket(t *testing.T) {
 func TestHidden(t *testing.T) {
 	f := small(t)
 	f.Summary.Config.Keep, f.Summary.Config.StopWords = "rank:/home/me/ranks", "/home/me/words"
-	secrets := []string{"doc-0", "chain-", "secret", "bad&", "example", "hacked", "in.jsonl", "testdata", "moved-", "long-", "gnp", "alone", "river", "is null", "home/me"}
+	secrets := []string{
+		"doc-0", "chain-", "secret", "bad&", "example", "hacked", "in.jsonl", "testdata", "moved-",
+		"long-", "gnp", "alone", "river", "is null", "home/me",
+	}
 	text := page(t, build(t, f, Options{HideIDs: true}))
 	for _, secret := range secrets {
 		if at := strings.Index(text, secret); at >= 0 {
@@ -132,12 +135,16 @@ func TestHidden(t *testing.T) {
 		}
 	}
 	hidden := page(t, build(t, watch(t), Options{HideIDs: true}))
-	for _, secret := range []string{"example", "examp1e", ".test", "site.org", ".net", "first.jsonl", "protected.txt", "rank.csv", "883283ce00a14f00", "ec0a663f0edaa319", "=state"} {
+	for _, secret := range []string{
+		"example", "examp1e", ".test", "site.org", ".net", "first.jsonl", "protected.txt",
+		"rank.csv", "883283ce00a14f00", "ec0a663f0edaa319", "=state",
+	} {
 		if at := strings.Index(hidden, secret); at >= 0 {
 			t.Errorf("a page of sites shows %q: %s", secret, hidden[max(at-80, 0):min(at+80, len(hidden))])
 		}
 	}
-	if whole := page(t, build(t, f, Options{})); !strings.Contains(whole, "doc-0") || !strings.Contains(whole, "river") {
+	if whole := page(t, build(t, f, Options{})); !strings.Contains(whole, "doc-0") ||
+		!strings.Contains(whole, "river") {
 		t.Error("the page that hides nothing lacks names or texts")
 	}
 }
@@ -206,7 +213,8 @@ func elements(t testing.TB, page string) (names map[string]int, active []string)
 		names[node.Data]++
 		for _, a := range node.Attr {
 			isLocal := a.Key == "href" && (strings.HasPrefix(a.Val, "#") || a.Val == "data:,")
-			if strings.HasPrefix(a.Key, "on") || slices.Contains([]string{"href", "src", "srcset", "action", "style", "srcdoc"}, a.Key) && !isLocal {
+			if strings.HasPrefix(a.Key, "on") ||
+				slices.Contains([]string{"href", "src", "srcset", "action", "style", "srcdoc"}, a.Key) && !isLocal {
 				active = append(active, node.Data+" "+a.Key+"="+a.Val)
 			}
 		}
@@ -223,7 +231,8 @@ func TestInert(t *testing.T) {
 func testInert(t *testing.T, text string) {
 	t.Helper()
 	names, active := elements(t, text)
-	if names["script"] != 2 || names["style"] != 1 || names["img"]+names["iframe"]+names["object"]+names["form"] > 0 || len(active) > 0 {
+	if names["script"] != 2 || names["style"] != 1 || names["img"]+names["iframe"]+names["object"]+names["form"] > 0 ||
+		len(active) > 0 {
 		t.Errorf("elements %v, active %v", names, active)
 	}
 	for _, r := range text {
@@ -239,14 +248,18 @@ func testInert(t *testing.T, text string) {
 			t.Errorf("the policy does not name the hash of what is in %s", element.begin)
 		}
 	}
-	if is, err := workspace.IsPage(strings.TrimPrefix(writeTo(t, "page.html", []byte(text)), "file://")); err != nil || !is {
+	if is, err := workspace.IsPage(strings.TrimPrefix(writeTo(t, "page.html", []byte(text)), "file://")); err != nil ||
+		!is {
 		t.Errorf("the page cannot be told from other files: %v", err)
 	}
 }
 
 // FuzzInert: whatever names and texts are, they add no element and no attribute to a page, and the figures stay JSON.
 func FuzzInert(f *testing.F) {
-	for _, hostile := range []string{"plain", "</script><script>", `"><img src=x onerror=y>`, "\u202e<!--", "\xff\x00", "`${x}`", "{{.}}", "</title><b>"} {
+	for _, hostile := range []string{
+		"plain", "</script><script>", `"><img src=x onerror=y>`, "\u202e<!--", "\xff\x00",
+		"`${x}`", "{{.}}", "</title><b>",
+	} {
 		f.Add(hostile)
 	}
 	figures := build(f, small(f), Options{Texts: NoTexts})
@@ -263,12 +276,21 @@ func FuzzInert(f *testing.F) {
 		if err := json.Unmarshal(plain, &copied); err != nil {
 			t.Fatal(err)
 		}
-		copied.Run.Folder, copied.Run.Command, copied.Clusters[0].Name, copied.Clusters[0].Documents[0].ID = text, text, text, text
+		copied.Run.Folder = text
+		copied.Run.Command = text
+		copied.Clusters[0].Name = text
+		copied.Clusters[0].Documents[0].ID = text
 		copied.Pairs[0].A, copied.Sources[0].Source, copied.Rejects[0].Error = text, text, text
 		copied.Alerts = append(copied.Alerts, Alert{Kind: "one_pair", Text: text, Help: text, Place: "clusters"})
 		copied.Pairs[0].Texts = difference.SideBySide(text+" a b c", text+" a b c", config.Shingle, config.Tokens)
 		s, group, change := &copied.Sites.Suspects[0], &copied.Sites.Largest[0], &copied.Changes.Rows[0]
-		s.Site, s.Protected, s.Reasons, s.How, s.FirstSeen, s.Page, s.Original = text, text, []string{text}, text, text, text, text
+		s.Site = text
+		s.Protected = text
+		s.Reasons = []string{text}
+		s.How = text
+		s.FirstSeen = text
+		s.Page = text
+		s.Original = text
 		copied.Sites.Mirrors[0].A, copied.Sites.Mirrors[0].Kind, group.Primary, group.Others[0] = text, text, text, text
 		copied.Sites.Kinds[text], change.Name, change.Change = 1, text, text
 		copied.PassedOver = map[string]int64{text: 1}
@@ -283,7 +305,8 @@ func FuzzInert(f *testing.F) {
 		if err := json.Unmarshal([]byte(encoded), &back); err != nil {
 			t.Fatal(err)
 		}
-		if want := strings.ToValidUTF8(text, "\ufffd"); strings.ToValidUTF8(text, "") == text && back.Clusters[0].Name != want {
+		if want := strings.ToValidUTF8(text, "\ufffd"); strings.ToValidUTF8(text, "") == text &&
+			back.Clusters[0].Name != want {
 			t.Errorf("%q has become %q", text, back.Clusters[0].Name)
 		}
 		for _, name := range []string{"mark", "button", "span"} { // their number follows from the length of the text

@@ -44,7 +44,8 @@ type Suspect struct {
 	Severity  string   `json:"severity"`
 	Reasons   []string `json:"reasons"`
 	Score     float64  `json:"score"`
-	// Pages counts the pages of the suspect, Common the copies among them, and Logins the copies that ask for a password.
+	// Pages counts the pages of the suspect, Common the copies among them, and Logins the copies that ask for a
+	// password.
 	Pages  int64 `json:"pages"`
 	Common int64 `json:"common"`
 	Logins int64 `json:"logins,omitempty"`
@@ -104,15 +105,25 @@ type SiteGroup struct {
 
 func (g SiteGroup) More() int64 { return g.Size - 1 - int64(len(g.Others)) }
 
-// addSites takes over what the job has found of sites. Rows of sites are read twice, so that only what is shown is held.
+// addSites takes over what the job has found of sites. Rows of sites are read twice, so that only what is shown is
+// held.
 func (b *builder) addSites(ctx context.Context) error {
 	found := b.summary.Mirrors
 	if found == nil {
 		return nil
 	}
-	f := &SiteFindings{Sites: found.Sites, Pairs: found.Pairs, Groups: found.Groups, Suspicious: found.Suspects, Kinds: map[string]int64{}}
+	f := &SiteFindings{
+		Sites:      found.Sites,
+		Pairs:      found.Pairs,
+		Groups:     found.Groups,
+		Suspicious: found.Suspects,
+		Kinds:      map[string]int64{},
+	}
 	b.figures.Sites = f
-	for _, step := range []func(context.Context, *SiteFindings) error{b.addSuspects, b.addMirrors, b.addGroups, b.addOthers} {
+	for _, step := range []func(context.Context, *SiteFindings) error{
+		b.addSuspects, b.addMirrors, b.addGroups,
+		b.addOthers,
+	} {
 		if err := step(ctx, f); err != nil {
 			return err
 		}
@@ -125,7 +136,11 @@ func (b *builder) addSites(ctx context.Context) error {
 		shown  int64
 		of     int64
 		output string
-	}{{suspects, f.Suspicious, output.Suspects}, {int64(len(f.Mirrors)), f.Pairs, output.Mirrors}, {int64(len(f.Largest)), f.Groups, output.Sites}} {
+	}{
+		{suspects, f.Suspicious, output.Suspects},
+		{int64(len(f.Mirrors)), f.Pairs, output.Mirrors},
+		{int64(len(f.Largest)), f.Groups, output.Sites},
+	} {
 		if list.shown < list.of && b.folder.Has(list.output) {
 			b.note(fmt.Sprintf("%s of %s %s are listed.", count(list.shown), count(list.of), siteRows[list.output]))
 		}
@@ -134,7 +149,11 @@ func (b *builder) addSites(ctx context.Context) error {
 }
 
 // siteRows says what the page lists of an output about sites.
-var siteRows = map[string]string{output.Suspects: "suspects", output.Mirrors: "pairs of mirrors", output.Sites: "groups of mirrors"}
+var siteRows = map[string]string{
+	output.Suspects: "suspects",
+	output.Mirrors:  "pairs of mirrors",
+	output.Sites:    "groups of mirrors",
+}
 
 // urgency comes before every number of pages.
 const urgency = 1 << 50
@@ -155,12 +174,24 @@ func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
 			continue // the row of the campaign stands for it
 		}
 		s := Suspect{
-			Site: row.Site, Sites: row.Sites, Protected: row.Protected, Severity: row.Severity, Reasons: row.Reasons, Score: row.Score,
-			Pages: row.Pages, Common: row.Common, Logins: row.LoginPages, Lookalike: row.Lookalike, How: row.LookalikeReason, FirstSeen: row.FirstSeen,
+			Site:      row.Site,
+			Sites:     row.Sites,
+			Protected: row.Protected,
+			Severity:  row.Severity,
+			Reasons:   row.Reasons,
+			Score:     row.Score,
+			Pages:     row.Pages,
+			Common:    row.Common,
+			Logins:    row.LoginPages,
+			Lookalike: row.Lookalike,
+			How:       row.LookalikeReason,
+			FirstSeen: row.FirstSeen,
 		}
 		s.Generation, s.Known = known[row.ID].Generation, known[row.ID].Seen
 		if len(row.Examples) > 0 {
-			s.Page, s.Original, s.Similarity = row.Examples[0].Page, row.Examples[0].Original, row.Examples[0].Similarity
+			s.Page = row.Examples[0].Page
+			s.Original = row.Examples[0].Original
+			s.Similarity = row.Examples[0].Similarity
 		}
 		key := -float64(s.Common)
 		if s.IsUrgent() {
@@ -196,7 +227,12 @@ func (b *builder) addGroups(ctx context.Context, f *SiteFindings) error {
 		}
 		if row.Primary {
 			all.add(-float64(row.GroupSites), SiteGroup{
-				Primary: row.Site, Size: row.GroupSites, Cohesion: row.Cohesion, Others: []string{}, Protected: row.Protected, Rank: row.Rank,
+				Primary:   row.Site,
+				Size:      row.GroupSites,
+				Cohesion:  row.Cohesion,
+				Others:    []string{},
+				Protected: row.Protected,
+				Rank:      row.Rank,
 			})
 		}
 	}

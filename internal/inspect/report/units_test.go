@@ -137,7 +137,8 @@ func TestCommand(t *testing.T) {
 	if got := strings.ReplaceAll(command(&c, false), " \\\n  ", " "); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := command(&c, true); strings.Contains(got, "secret") || !strings.Contains(got, "--input=INPUT \\\n  --output=OUTPUT \\\n") {
+	if got := command(&c, true); strings.Contains(got, "secret") ||
+		!strings.Contains(got, "--input=INPUT \\\n  --output=OUTPUT \\\n") {
 		t.Errorf("hidden: %s", got)
 	}
 }

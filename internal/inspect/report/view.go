@@ -56,7 +56,8 @@ func (v *view) Lead() string {
 	case v.Run.Passages:
 		return capital(fmt.Sprintf("%spairs of documents with passages in common were found: %s.", day, count(c.Pairs)))
 	case c.Clusters == 0:
-		return capital(fmt.Sprintf("%sno near-duplicates were found among %s documents.", day, count(c.Documents+c.ReferenceDocuments)))
+		return capital(fmt.Sprintf("%sno near-duplicates were found among %s documents.", day,
+			count(c.Documents+c.ReferenceDocuments)))
 	}
 	return capital(fmt.Sprintf("%s%s of %s documents (%s) are copies that can be removed, and %s stay.",
 		day, count(c.Removed), count(c.Documents), percent(c.Removed, c.Documents), count(c.Kept)))
@@ -67,15 +68,25 @@ func (v *view) IsSimilarity() bool { return v.Run.Unit == Similarity }
 func newView(f *Figures) (*view, error) {
 	encoded, err := encode(f)
 	v := &view{
-		Figures: f, Mark: workspace.PageMark, Policy: policy, Style: template.CSS(style), Script: template.JS(script),
-		JSON: template.JS(encoded), Cards: cards(f),
+		Figures: f,
+		Mark:    workspace.PageMark,
+		Policy:  policy,
+		Style:   template.CSS(style),
+		Script:  template.JS(script),
+		JSON:    template.JS(encoded),
+		Cards:   cards(f),
 	}
 	if f.Nearest != nil && len(f.Nearest.Bins) > 0 {
 		v.Chart = chartOf(f.Nearest, f.Run.Unit)
 	}
 	for i := range f.Clusters {
 		if c := &f.Clusters[i]; len(c.Documents) > 0 {
-			v.Examples = append(v.Examples, exampleCluster{Cluster: c, Index: i, More: c.Size - len(c.Documents), Open: i == 0})
+			v.Examples = append(v.Examples, exampleCluster{
+				Cluster: c,
+				Index:   i,
+				More:    c.Size - len(c.Documents),
+				Open:    i == 0,
+			})
 		}
 	}
 	v.FirstTexts = slices.IndexFunc(f.Pairs, func(p Pair) bool { return p.Texts != nil })
@@ -139,7 +150,8 @@ func cards(f *Figures) []card {
 	}
 	if s := f.Sites; s != nil {
 		all = append(all, card{"sites", count(s.Sites), fmt.Sprintf("%s of mirrors in %s, %s",
-			numbered(int(s.Pairs), "pair", "pairs"), numbered(int(s.Groups), "group", "groups"), numbered(int(s.Suspicious), "suspect", "suspects"))})
+			numbered(int(s.Pairs), "pair", "pairs"), numbered(int(s.Groups), "group", "groups"),
+			numbered(int(s.Suspicious), "suspect", "suspects"))})
 	}
 	for _, figure := range findings.Figures(findings.Totals{Counts: c}) {
 		value := count(figure.Value)

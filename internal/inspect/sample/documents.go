@@ -114,9 +114,10 @@ func (s *Documents) List() (documents []Document, share float64) {
 	return s.list, math.Ldexp(1, -int(s.shift.Load()))
 }
 
-// Identical estimates how many documents of the corpus are identical to an earlier one: equal have a text that an earlier
-// document has, others have a text of their own. Documents with equal texts are in the sample together. Of identical documents with different texts, the sample holds only some.
-// The number of pairs among them shows whether they come from small classes or from large ones.
+// Identical estimates how many documents of the corpus are identical to an earlier one: equal have a text that an
+// earlier document has, others have a text of their own. Documents with equal texts are in the sample together. Of
+// identical documents with different texts, the sample holds only some. The number of pairs among them shows whether
+// they come from small classes or from large ones.
 func Identical(documents []Document, share float64) (equal, others float64) {
 	var other, pairs float64
 	for i := range documents {

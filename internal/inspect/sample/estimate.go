@@ -126,8 +126,12 @@ type oversizedGroup struct {
 // grouper returns what finds the candidates of groups and adds them to pairs.
 func (e *Estimator) grouper(pairs *met) candidates.Grouper {
 	return candidates.Grouper{
-		Threshold: e.Threshold, MaxComparisons: math.MaxInt64, Exact: e.Exact, FirstInput: e.FirstInput,
-		Candidate: pairs.add, Identical: func(_, _ *candidates.Record) {},
+		Threshold:      e.Threshold,
+		MaxComparisons: math.MaxInt64,
+		Exact:          e.Exact,
+		FirstInput:     e.FirstInput,
+		Candidate:      pairs.add,
+		Identical:      func(_, _ *candidates.Record) {},
 	}
 }
 
@@ -147,9 +151,14 @@ func (e *Estimator) count(t *thinned) (Estimate, bool) {
 			records = slices.Clone(group)
 		}
 		g.Groups(group)
-		found := Group{Documents: float64(len(group)) / t.share, Candidates: float64(len(pairs)-before) * perPair, Example: firstOf(group)}
+		found := Group{
+			Documents:  float64(len(group)) / t.share,
+			Candidates: float64(len(pairs)-before) * perPair,
+			Example:    firstOf(group),
+		}
 		if isOversized {
-			oversizedGroups = append(oversizedGroups, oversizedGroup{found, unmet, records, slices.Clone(pairs[before:])})
+			oversizedGroups = append(oversizedGroups,
+				oversizedGroup{found, unmet, records, slices.Clone(pairs[before:])})
 			pairs = pairs[:before]
 		} else {
 			result.note(found)
@@ -223,8 +232,11 @@ func (e *Estimator) unmet(group []candidates.Record) int {
 	return pairs
 }
 
-// settle decides which oversized groups are compared: all of up to limit pairs. It returns the pairs and documents of the other oversized groups.
-func (e *Estimator) settle(oversizedGroups []oversizedGroup, result *Estimate) (dense met, hotGroup []number, limit float64) {
+// settle decides which oversized groups are compared: all of up to limit pairs. It returns the pairs and documents of
+// the other oversized groups.
+func (e *Estimator) settle(oversizedGroups []oversizedGroup,
+	result *Estimate,
+) (dense met, hotGroup []number, limit float64) {
 	if len(oversizedGroups) == 0 {
 		return nil, nil, 0
 	}
@@ -349,7 +361,8 @@ func (r *Estimate) note(group Group) {
 		return
 	}
 	slices.SortFunc(r.Groups, func(a, b Group) int {
-		return cmp.Or(-cmp.Compare(a.Candidates, b.Candidates), -cmp.Compare(a.Documents, b.Documents), cmp.Compare(a.Example, b.Example))
+		return cmp.Or(-cmp.Compare(a.Candidates, b.Candidates), -cmp.Compare(a.Documents, b.Documents),
+			cmp.Compare(a.Example, b.Example))
 	})
 	r.Groups = r.Groups[:min(len(r.Groups), largestGroups)]
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// addHotGroup adds the work of the documents that are compared with pivots. The more documents, the more pivots. How fast the
-// comparisons grow is seen by comparing two halves of the sample alone.
+// addHotGroup adds the work of the documents that are compared with pivots. The more documents, the more pivots. How
+// fast the comparisons grow is seen by comparing two halves of the sample alone.
 func (e *Estimator) addHotGroup(t *thinned, hotGroup []number, result *Estimate) {
 	if len(hotGroup) == 0 {
 		return
@@ -14,7 +14,9 @@ func (e *Estimator) addHotGroup(t *thinned, hotGroup []number, result *Estimate)
 	all := e.compareWithPivots(t, hotGroup)
 	ofHalves := 0.
 	for half := range uint64(2) {
-		ofHalves += e.compareWithPivots(t, slices.DeleteFunc(slices.Clone(hotGroup), func(n number) bool { return t.documents[n].Hash&1 != half })).pairs
+		ofHalves += e.compareWithPivots(t, slices.DeleteFunc(slices.Clone(hotGroup), func(n number) bool {
+			return t.documents[n].Hash&1 != half
+		})).pairs
 	}
 	growth := min(max(math.Log2(all.pairs/max(ofHalves/2, 1)), 1), 2)
 	result.HotGroupDocuments = float64(len(hotGroup)) / t.share

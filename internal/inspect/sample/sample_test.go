@@ -18,7 +18,8 @@ import (
 func corpus(random *rand.Rand, n int) []Document {
 	var all []Document
 	add := func(keys ...uint64) {
-		all = append(all, Document{Ref: docref.Ref(len(all)), Hash: random.Uint64(), Digest: random.Uint64(), Set: keys})
+		all = append(all,
+			Document{Ref: docref.Ref(len(all)), Hash: random.Uint64(), Digest: random.Uint64(), Set: keys})
 	}
 	for range n {
 		a, b, c := random.Uint64(), random.Uint64(), random.Uint64()
@@ -177,7 +178,12 @@ func TestUnseenGroup(t *testing.T) {
 		random := rand.New(rand.NewPCG(uint64(trial), 9))
 		sampled := NewDocuments(1<<20, 3)
 		for i := range documents {
-			d := Document{Ref: docref.Ref(i), Hash: random.Uint64(), Digest: random.Uint64(), Set: []uint64{random.Uint64()}}
+			d := Document{
+				Ref:    docref.Ref(i),
+				Hash:   random.Uint64(),
+				Digest: random.Uint64(),
+				Set:    []uint64{random.Uint64()},
+			}
 			if i < grouped {
 				d.Set[0] = 1
 			}
@@ -222,8 +228,10 @@ func TestCopiesAndOverlongDocuments(t *testing.T) {
 	}
 	documents.Add(Document{Ref: 10, Digest: 2, Set: make([]uint64, 11)})
 	list, share := documents.List()
-	if len(list) != 1 || list[0].Ref != 9 || list[0].Copies != 5 || list[0].Texts != 2 || share != 1 || documents.Overlong() != 1 {
-		t.Errorf("the sample is %+v, %g, %d overlong; want 5 copies of 2 texts, the last at 9, and one overlong", list, share, documents.Overlong())
+	if len(list) != 1 || list[0].Ref != 9 || list[0].Copies != 5 || list[0].Texts != 2 || share != 1 ||
+		documents.Overlong() != 1 {
+		t.Errorf("the sample is %+v, %g, %d overlong; want 5 copies of 2 texts, the last at 9, and one overlong", list,
+			share, documents.Overlong())
 	}
 	if equal, others := Identical(list, share); equal != 3 || others != 1 {
 		t.Errorf("%g have the text of an earlier one and %g another text, want 3 and 1", equal, others)
@@ -253,7 +261,8 @@ func TestIdenticalOfASample(t *testing.T) {
 func TestHotGroupIsNamed(t *testing.T) {
 	all := corpus(rand.New(rand.NewPCG(5, 6)), 5000)
 	got := estimate(estimator, take(all, 6000))
-	if len(got.Groups) == 0 || math.Abs(got.Groups[0].Documents-500) > 150 || math.Abs(got.Groups[0].Candidates-500*499/2) > 75000 {
+	if len(got.Groups) == 0 || math.Abs(got.Groups[0].Documents-500) > 150 ||
+		math.Abs(got.Groups[0].Candidates-500*499/2) > 75000 {
 		t.Errorf("the groups are %+v; want one of some 500 documents first", got.Groups)
 	}
 }
@@ -271,15 +280,24 @@ func TestDenseGroupComesToPivots(t *testing.T) {
 			}
 			return 10000
 		}
-		e.Pivots = func(int) *graphs.Pivots { return graphs.NewPivots(1<<30, e.Threshold, func(n int) int { return n }) }
+		e.Pivots = func(int) *graphs.Pivots {
+			return graphs.NewPivots(1<<30, e.Threshold, func(n int) int { return n })
+		}
 		got := estimate(e, take(all, capacity))
-		if math.Abs(got.HotGroupDocuments-500) > 150 || got.HotGroupCandidates > 64*got.HotGroupDocuments || !got.Groups[0].Dense || got.Candidates > 60000 {
-			t.Errorf("a heap of %.0f documents and %.0f candidates, %.0f candidates in all; want a heap of 500 documents", got.HotGroupDocuments, got.HotGroupCandidates, got.Candidates)
+		if math.Abs(got.HotGroupDocuments-500) > 150 || got.HotGroupCandidates > 64*got.HotGroupDocuments ||
+			!got.Groups[0].Dense || got.Candidates > 60000 {
+			t.Errorf(
+				"a heap of %.0f documents and %.0f candidates, %.0f candidates in all; want a heap of 500 documents",
+				got.HotGroupDocuments, got.HotGroupCandidates, got.Candidates)
 		}
 	}
 }
 
 // appendRecords takes the hashes in a document's set as its keys.
 func appendRecords(records []candidates.Record, d *Document) []candidates.Record {
-	return candidates.AppendHashed(records, candidates.Record{Ref: d.Ref, Digest: digest.Digest{d.Digest}, Size: uint32(len(d.Set))}, d.Set)
+	return candidates.AppendHashed(records, candidates.Record{
+		Ref:    d.Ref,
+		Digest: digest.Digest{d.Digest},
+		Size:   uint32(len(d.Set)),
+	}, d.Set)
 }

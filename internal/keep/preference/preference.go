@@ -1,7 +1,7 @@
 // Package preference says which documents of a cluster come first when the kept ones are chosen.
 //
-// Only the stage that reads documents knows the [Preference]. It gives each document a [Priority], a number that says how
-// preferred the document is. All later stages compare priorities and know nothing else.
+// Only the stage that reads documents knows the [Preference]. It gives each document a [Priority], a number that says
+// how preferred the document is. All later stages compare priorities and know nothing else.
 package preference
 
 import (
@@ -87,7 +87,8 @@ func Help() string {
 	return strings.Join(all, ", ")
 }
 
-// policy returns the policy of a preference and what follows its colon; nil if it is none. An empty preference is [First].
+// policy returns the policy of a preference and what follows its colon; nil if it is none. An empty preference is
+// [First].
 func (p Preference) policy() (*policy, string) {
 	name, of, hasColon := strings.Cut(string(cmp.Or(p, First)), ":")
 	for i := range policies {
@@ -134,11 +135,12 @@ const (
 	// Unranked is the priority of a document to which the preference gives no place. No other document comes after it.
 	Unranked Priority = math.MaxUint64
 
-	// Leading is the smallest priority of a document that is not of the reference: of each, if the first documents are kept.
+	// Leading is the smallest priority of a document that is not of the reference: of each, if the first documents are
+	// kept.
 	Leading Priority = 1
 
-	// byPlace is the priority of a document that comes before all earlier ones. The number of its file may change while its
-	// sketch is kept, so [Priority.At] says what this comes to. No finite value has it.
+	// byPlace is the priority of a document that comes before all earlier ones. The number of its file may change while
+	// its sketch is kept, so [Priority.At] says what this comes to. No finite value has it.
 	byPlace Priority = math.MaxUint64 - 1
 )
 
@@ -181,8 +183,8 @@ func byValue(value []byte, sign float64) Priority {
 	if !ok {
 		return Unranked
 	}
-	// The bits of a positive number ascend with it, and the bits of a negative one descend. Adding 0 turns -0 into 0. The
-	// smallest and the largest results are of no finite number.
+	// The bits of a positive number ascend with it, and the bits of a negative one descend. Adding 0 turns -0 into 0.
+	// The smallest and the largest results are of no finite number.
 	bits := math.Float64bits(sign*number + 0)
 	if bits>>63 == 0 {
 		return Priority(bits | 1<<63)
@@ -202,7 +204,8 @@ func (r Ranked) Compare(other Ranked) int {
 
 // layouts are the dates and times of ISO 8601. Seconds may have a fraction. A time without a zone is UTC.
 var layouts = []string{
-	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02T15:04",
+	"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00",
+	"2006-01-02T15:04",
 	"2006-01-02", "2006-01",
 }
 
@@ -249,8 +252,8 @@ type Ranks struct {
 	sites map[string]Priority // the lines in lower case
 }
 
-// ReadRanks reads a list, one source a line. Lines that are empty or begin with # are left out. Of equal lines the first
-// one counts. A list without a source is an error.
+// ReadRanks reads a list, one source a line. Lines that are empty or begin with # are left out. Of equal lines the
+// first one counts. A list without a source is an error.
 func ReadRanks(list string) (*Ranks, error) {
 	r := &Ranks{lines: map[string]Priority{}, sites: make(map[string]Priority, strings.Count(list, "\n"))}
 	return r, eachSource(list, func(line string, priority Priority) {

@@ -100,7 +100,8 @@ func TestCheck(t *testing.T) {
 		{"best:x", "", "", false},
 		{"First", "", "", false},
 	} {
-		if err := c.preference.Check(); (err == nil) != c.ok || c.preference.Field() != c.field || c.preference.Ranking() != c.ranking {
+		if err := c.preference.Check(); (err == nil) != c.ok || c.preference.Field() != c.field ||
+			c.preference.Ranking() != c.ranking {
 			t.Errorf("%q: %v, field %q, ranking %q", c.preference, err, c.preference.Field(), c.preference.Ranking())
 		}
 	}
@@ -114,7 +115,10 @@ func TestCheck(t *testing.T) {
 // TestPrioritiesOfNumbers: priorities are in the order of the numbers, whatever these are.
 func TestPrioritiesOfNumbers(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	numbers := []float64{0, math.Copysign(0, -1), 1, -1, math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64}
+	numbers := []float64{
+		0, math.Copysign(0, -1), 1, -1, math.MaxFloat64, -math.MaxFloat64,
+		math.SmallestNonzeroFloat64, -math.SmallestNonzeroFloat64,
+	}
 	for len(numbers) < 400 {
 		if x := math.Float64frombits(random.Uint64()); !math.IsNaN(x) && !math.IsInf(x, 0) {
 			numbers = append(numbers, x, math.Nextafter(x, 0))
@@ -200,18 +204,39 @@ func FuzzNumberOf(f *testing.F) {
 }
 
 func TestRanks(t *testing.T) {
-	ranks, err := ReadRanks("\ufeff# best first\r\nBlog.example.org\r\n\r\nexample.org\nbooks/\n  books/old  \nexample.org\nhttps://a.org/b\nbooks\n12,Ranked.example\n")
+	ranks, err := ReadRanks(
+		"\ufeff# best first\r\nBlog.example.org\r\n\r\nexample.org\nbooks/\n  books/old  \nexample.org\nhttps://a.org/b\nbooks\n12,Ranked.example\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for source, want := range map[string]Priority{
-		"Blog.example.org": 1, "https://blog.example.org/x": 1, "http://USER@a.b.blog.EXAMPLE.org:8080?q#f": 1,
-		"example.org": 2, "example.org/page": 2, "https://example.org": 2, "ftp://www.example.org/": 2,
-		"books": 3, "books/a.jsonl": 3, "books/new/a": 3, "books/": 3, "books/old": 4, "books/old/a": 4,
-		"https://www.ranked.example/x": 8, "12,Ranked.example": Unranked, "Ranked.example": Unranked,
-		"https://a.org/b": 6, "https://a.org/b/c": 6,
-		"https://a.org/": Unranked, "https://notexample.org/": Unranked, "https://org/": Unranked, "blog.example.org": Unranked, "bookshop": Unranked, "": Unranked,
-		"://": Unranked, "https://[::1": Unranked, "/": Unranked,
+		"Blog.example.org":                          1,
+		"https://blog.example.org/x":                1,
+		"http://USER@a.b.blog.EXAMPLE.org:8080?q#f": 1,
+		"example.org":                               2,
+		"example.org/page":                          2,
+		"https://example.org":                       2,
+		"ftp://www.example.org/":                    2,
+		"books":                                     3,
+		"books/a.jsonl":                             3,
+		"books/new/a":                               3,
+		"books/":                                    3,
+		"books/old":                                 4,
+		"books/old/a":                               4,
+		"https://www.ranked.example/x":              8,
+		"12,Ranked.example":                         Unranked,
+		"Ranked.example":                            Unranked,
+		"https://a.org/b":                           6,
+		"https://a.org/b/c":                         6,
+		"https://a.org/":                            Unranked,
+		"https://notexample.org/":                   Unranked,
+		"https://org/":                              Unranked,
+		"blog.example.org":                          Unranked,
+		"bookshop":                                  Unranked,
+		"":                                          Unranked,
+		"://":                                       Unranked,
+		"https://[::1":                              Unranked,
+		"/":                                         Unranked,
 	} {
 		if got := ranks.priority(source); got != want {
 			t.Errorf("%q stands at %d, want %d", source, got, want)

@@ -36,14 +36,14 @@ type Likeness struct {
 	Reason Reason
 }
 
-// leastName is the length of the shortest name that is looked for within other names. A name of at most that length is short:
-// one slip leads from it to many honest names.
+// leastName is the length of the shortest name that is looked for within other names. A name of at most that length is
+// short: one slip leads from it to many honest names.
 const leastName = 4
 
 const leastAlike = 0.6
 
-// Of says how much a host looks like an original one. Both are names in lower case without a port. Hosts of one registered
-// domain have one owner, so they do not look alike; nor do addresses of the internet protocol.
+// Of says how much a host looks like an original one. Both are names in lower case without a port. Hosts of one
+// registered domain have one owner, so they do not look alike; nor do addresses of the internet protocol.
 func Of(host, original string) Likeness {
 	a, b := split(host), split(original)
 	if a.domain == b.domain || a.name == "" || b.name == "" {
@@ -80,7 +80,12 @@ func split(host string) (p parts) {
 		p = parts{domain: host, name: shown(host)}
 	} else {
 		name, suffix, _ := strings.Cut(domain, ".")
-		p = parts{domain: domain, suffix: suffix, name: shown(name), above: shown(strings.TrimSuffix(strings.TrimSuffix(host, domain), "."))}
+		p = parts{
+			domain: domain,
+			suffix: suffix,
+			name:   shown(name),
+			above:  shown(strings.TrimSuffix(strings.TrimSuffix(host, domain), ".")),
+		}
 	}
 	p.skeleton = Skeleton(p.name)
 	return p
@@ -94,12 +99,14 @@ func shown(name string) string {
 	return name
 }
 
-// bySkeleton compares what the names look like. Dots may divide the name of the host: the parts before its registered domain
-// count then, from the last one on.
+// bySkeleton compares what the names look like. Dots may divide the name of the host: the parts before its registered
+// domain count then, from the last one on.
 func bySkeleton(a, b parts) Likeness {
 	switch whole := unjoined(b.skeleton); {
-	case utf8.RuneCountInString(b.skeleton) <= leastName && a.suffix != b.suffix && len(a.name) == utf8.RuneCountInString(a.name):
-		return Likeness{} // such as vis4.net next to visa.com: a short name in ASCII under another suffix is most likely somebody's own
+	case utf8.RuneCountInString(b.skeleton) <= leastName && a.suffix != b.suffix &&
+		len(a.name) == utf8.RuneCountInString(a.name):
+		// such as vis4.net next to visa.com: a short name in ASCII under another suffix is most likely somebody's own
+		return Likeness{}
 	case a.skeleton == b.skeleton:
 		return Likeness{1, Homoglyph}
 	case unjoined(a.skeleton) == whole, isDivided(a, whole):
@@ -161,15 +168,17 @@ func isWord(name, word string) bool {
 
 // spelled replaces digits and signs that are read as letters, and pairs of letters that look like one. Those of package
 // confusables are replaced before.
-var spelled = strings.NewReplacer("2", "z", "3", "e", "4", "a", "5", "s", "7", "t", "9", "g", "@", "a", "$", "s", "!", "l", "|", "l", "vv", "w", "cl", "d")
+var spelled = strings.NewReplacer("2", "z", "3", "e", "4", "a", "5", "s", "7", "t", "9", "g", "@", "a", "$", "s", "!",
+	"l", "|", "l", "vv", "w", "cl", "d")
 
 // Skeleton returns what a name looks like: names with one skeleton look much the same. The letters i and l are one.
 func Skeleton(name string) string {
 	return spelled.Replace(string(confusables.Append(nil, []byte(name))))
 }
 
-// A short name is at most leastName letters long. Any two of these are a slip or two apart, so a slip counts only if it is one
-// that people and machines make, and under the same public suffix. It does not count if the name has less than three letters.
+// A short name is at most leastName letters long. Any two of these are a slip or two apart, so a slip counts only if it
+// is one that people and machines make, and under the same public suffix. It does not count if the name has less than
+// three letters.
 const leastShort = 3
 
 // keyboards are the rows of keys of three countries, each row half a key or so to the right of the one above.
@@ -210,14 +219,16 @@ func byShortName(a, b parts) Likeness {
 	return Likeness{}
 }
 
-// isOld reports whether a name is of those that were all taken long ago and cost a fortune: three letters under com, net or
-// org. So its neighbours by a flipped bit are most likely honest.
+// isOld reports whether a name is of those that were all taken long ago and cost a fortune: three letters under com,
+// net or org. So its neighbours by a flipped bit are most likely honest.
 func (p parts) isOld() bool {
-	return len(p.name) == 3 && strings.Trim(p.name, "abcdefghijklmnopqrstuvwxyz") == "" && strings.Contains(" com net org ", " "+p.suffix+" ")
+	return len(p.name) == 3 && strings.Trim(p.name, "abcdefghijklmnopqrstuvwxyz") == "" &&
+		strings.Contains(" com net org ", " "+p.suffix+" ")
 }
 
-// isSlip reports whether a name is another one with one slip: two letters exchanged, one left out, one doubled, one put in
-// at the end or next to a key that touches its own, or one replaced by such a key, by another vowel, or by a flipped bit.
+// isSlip reports whether a name is another one with one slip: two letters exchanged, one left out, one doubled, one put
+// in at the end or next to a key that touches its own, or one replaced by such a key, by another vowel, or by a flipped
+// bit.
 func isSlip(name, of string, bits bool) bool {
 	at := 0
 	for at < len(name) && at < len(of) && name[at] == of[at] {
@@ -249,11 +260,13 @@ func isPutIn(name string, at int) bool {
 func isReplaced(c, of byte, bits bool) bool {
 	const vowels = "aeiou"
 	flipped := c ^ of
-	return neighbours[[2]byte{c, of}] || strings.IndexByte(vowels, c) >= 0 && strings.IndexByte(vowels, of) >= 0 || bits && flipped&(flipped-1) == 0
+	return neighbours[[2]byte{c, of}] || strings.IndexByte(vowels, c) >= 0 && strings.IndexByte(vowels, of) >= 0 ||
+		bits && flipped&(flipped-1) == 0
 }
 
 // baits are words that phishers put next to a name.
-var baits = strings.Fields(`access account accounts alert app auth bank banking billing card center client clients confirm customer delivery express
+var baits = strings.Fields(
+	`access account accounts alert app auth bank banking billing card center client clients confirm customer delivery express
 	help helpdesk home id info invoice link login logon mail mobile my net official online order package parcel pay payment portal post
 	recover refund register reset secure security service services shipping shop signin signon site store support team track tracking
 	transfer unlock update user verification verify wallet web`)
@@ -268,15 +281,16 @@ func isBaited(name, short string) bool {
 	return false
 }
 
-// A slip is a character that is put in, left out, replaced or exchanged with its neighbour. It costs two, and characters that
-// look somewhat like others cost one.
+// A slip is a character that is put in, left out, replaced or exchanged with its neighbour. It costs two, and
+// characters that look somewhat like others cost one.
 const (
 	aSlip = 2
 	aLook = 1
 )
 
 // looks are the characters that look somewhat like others, in skeletons: one like another, or one like two.
-var looks = looksOf("b d", "c e", "g q", "m n", "n r", "u v", "6 g", "8 e", "b lb", "b ld", "b dl", "d dl", "d lb", "d ld", "h lh", "k lc", "m nn")
+var looks = looksOf("b d", "c e", "g q", "m n", "n r", "u v", "6 g", "8 e", "b lb", "b ld", "b dl", "d dl", "d lb",
+	"d ld", "h lh", "k lc", "m nn")
 
 // table holds, by a character of ASCII, what looks somewhat like it.
 type table [128][]string
@@ -299,15 +313,16 @@ func (t *table) are(one rune, others []rune) bool {
 		return false
 	}
 	for _, other := range t[one] {
-		if len(other) == len(others) && rune(other[0]) == others[0] && (len(other) == 1 || rune(other[1]) == others[1]) {
+		if len(other) == len(others) && rune(other[0]) == others[0] &&
+			(len(other) == 1 || rune(other[1]) == others[1]) {
 			return true
 		}
 	}
 	return false
 }
 
-// distance returns what it costs to turn one name into the other, where no part is changed twice. A slip costs as much as is
-// given, at most once for each character.
+// distance returns what it costs to turn one name into the other, where no part is changed twice. A slip costs as much
+// as is given, at most once for each character.
 func distance(one, other string, slip int) int {
 	a, b := []rune(one), []rune(other)
 	rows := make([][]int, len(a)+1)

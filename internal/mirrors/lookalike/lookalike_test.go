@@ -68,7 +68,12 @@ func TestDistance(t *testing.T) {
 			}
 		}
 	}
-	for pair, want := range map[[2]string]int{{"paypal", "paypla"}: aSlip, {"bbc", "lbdc"}: 2 * aLook, {"mq", "nng"}: 2 * aLook, {"dhl", "dhll"}: aSlip} {
+	for pair, want := range map[[2]string]int{
+		{"paypal", "paypla"}: aSlip,
+		{"bbc", "lbdc"}:      2 * aLook,
+		{"mq", "nng"}:        2 * aLook,
+		{"dhl", "dhll"}:      aSlip,
+	} {
 		if d := distance(pair[0], pair[1], aSlip); d != want {
 			t.Errorf("the distance of %q is %d, want %d", pair, d, want)
 		}

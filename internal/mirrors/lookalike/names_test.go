@@ -10,14 +10,40 @@ import (
 )
 
 // brands are names that somebody might copy, short ones among them.
-var brands = strings.Fields(`ing.com dhl.com ups.com n26.com bbc.co.uk visa.com ebay.com ikea.com apple.com chase.com paypal.com amazon.com google.com
+var brands = strings.Fields(
+	`ing.com dhl.com ups.com n26.com bbc.co.uk visa.com ebay.com ikea.com apple.com chase.com paypal.com amazon.com google.com
 	revolut.com netflix.com facebook.com microsoft.com santander.com wellsfargo.com bankofamerica.com`)
 
 // glyphs are what people draw letters with: one letter and its look-alikes, which are one or two letters each.
 var glyphs = map[string]string{
-	"a": "ạ ă ɑ å ä à а", "b": "d lb ḃ ʙ ɓ", "c": "e ç ċ ƈ с", "d": "b cl dl ď ḍ đ", "e": "c ê ẹ ɇ е", "f": "ḟ ƒ", "g": "q ġ ɡ ɢ", "h": "lh ħ ḥ һ",
-	"i": "1 l í ɪ ɨ і", "j": "ĵ ʝ", "k": "lc ĸ ķ ᴋ", "l": "1 i ł ĺ ӏ", "m": "n nn rn ṁ ᴍ", "n": "m r ñ ṅ ŋ", "o": "0 ö ọ ᴏ о", "p": "ṗ ṕ ƥ ᴘ р", "q": "g ʠ",
-	"r": "ʀ ř ɾ", "s": "ṡ ş š ś ꜱ ѕ", "t": "ť ṭ ŧ", "u": "v ú ù ü ʉ ᴜ", "v": "u ṿ ᴠ", "w": "vv ẇ ŵ", "x": "ẋ х", "y": "ÿ ʏ ƴ у", "z": "ž ʐ", "2": "ƻ", "6": "9",
+	"a": "ạ ă ɑ å ä à а",
+	"b": "d lb ḃ ʙ ɓ",
+	"c": "e ç ċ ƈ с",
+	"d": "b cl dl ď ḍ đ",
+	"e": "c ê ẹ ɇ е",
+	"f": "ḟ ƒ",
+	"g": "q ġ ɡ ɢ",
+	"h": "lh ħ ḥ һ",
+	"i": "1 l í ɪ ɨ і",
+	"j": "ĵ ʝ",
+	"k": "lc ĸ ķ ᴋ",
+	"l": "1 i ł ĺ ӏ",
+	"m": "n nn rn ṁ ᴍ",
+	"n": "m r ñ ṅ ŋ",
+	"o": "0 ö ọ ᴏ о",
+	"p": "ṗ ṕ ƥ ᴘ р",
+	"q": "g ʠ",
+	"r": "ʀ ř ɾ",
+	"s": "ṡ ş š ś ꜱ ѕ",
+	"t": "ť ṭ ŧ",
+	"u": "v ú ù ü ʉ ᴜ",
+	"v": "u ṿ ᴠ",
+	"w": "vv ẇ ŵ",
+	"x": "ẋ х",
+	"y": "ÿ ʏ ƴ у",
+	"z": "ž ʐ",
+	"2": "ƻ",
+	"6": "9",
 }
 
 // made returns hosts that somebody might register instead of one, by the ways in which they are made.
@@ -70,7 +96,10 @@ func made(name, suffix string) map[string][]string {
 			add("words", joined)
 		}
 	}
-	all["suffix"] = []string{name + ".net", name + ".xyz", name + ".com.co", name + strings.ReplaceAll(suffix, ".", "") + ".com", name + "-" + strings.ReplaceAll(suffix, ".", "") + ".com"}
+	all["suffix"] = []string{
+		name + ".net", name + ".xyz", name + ".com.co",
+		name + strings.ReplaceAll(suffix, ".", "") + ".com", name + "-" + strings.ReplaceAll(suffix, ".", "") + ".com",
+	}
 	all["whole"] = []string{name + "." + suffix + ".example.net", "login." + name + "." + suffix + ".example.net"}
 	return all
 }
@@ -88,7 +117,8 @@ func TestNames(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := publicsuffix.EffectiveTLDPlusOne(ascii); err != nil || ascii == brand || Of(ascii, brand).Score >= 0.8 {
+				if _, err := publicsuffix.EffectiveTLDPlusOne(ascii); err != nil || ascii == brand ||
+					Of(ascii, brand).Score >= 0.8 {
 					right++ // nobody can register us.com
 				} else {
 					missed = append(missed, host)

@@ -8,8 +8,8 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 )
 
-// TestBitmapsLoseNoPair: bitmaps of sets differ in no more bits than the sets in elements, and sets of any similarity may
-// differ in as many elements as they do.
+// TestBitmapsLoseNoPair: bitmaps of sets differ in no more bits than the sets in elements, and sets of any similarity
+// may differ in as many elements as they do.
 func TestBitmapsLoseNoPair(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
@@ -38,16 +38,18 @@ func TestBitmapsLoseNoPair(t *testing.T) {
 		similarity := float64(len(both)) / float64(together-len(both))
 		most := MostDiffering(together, similarity)
 		if most < differing || !mayDiffer(differing, together, similarity) {
-			t.Fatalf("sets of %d and %d elements with %d in common are ruled out at their similarity", len(a), len(b), len(both))
+			t.Fatalf("sets of %d and %d elements with %d in common are ruled out at their similarity", len(a), len(b),
+				len(both))
 		}
 		if len(both) > 0 && (most > differing || mayDiffer(differing+1, together, similarity)) {
-			t.Fatalf("sets of %d elements together that differ in %d may be as similar as with %d", together, most, differing)
+			t.Fatalf("sets of %d elements together that differ in %d may be as similar as with %d", together, most,
+				differing)
 		}
 	}
 }
 
-// TestFewWordsMakeFewCandidates: of documents whose shingles all are frequent, hardly any two come to be compared, though
-// each shares a key with very many.
+// TestFewWordsMakeFewCandidates: of documents whose shingles all are frequent, hardly any two come to be compared,
+// though each shares a key with very many.
 func TestFewWordsMakeFewCandidates(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	const documents, shingles, universe, keys = 3000, 58, 4000, 12

@@ -11,8 +11,8 @@ import (
 
 // Record says that a document has a key.
 type Record struct {
-	// Key is evenly spread over its upper 61 bits. The lowest three bits hold the number of entries of Previous that are
-	// in use. This number is the same for all records of a key.
+	// Key is evenly spread over its upper 61 bits. The lowest three bits hold the number of entries of Previous that
+	// are in use. This number is the same for all records of a key.
 	Key uint64
 	Ref docref.Ref
 	// Digest is equal for documents that are identical under the measure.
@@ -47,7 +47,8 @@ func (r *Record) Of(ref docref.Ref) *Record {
 }
 
 // InScope mixes a hash into the key and the previous keys of a record, so that it meets records of the same hash only.
-// Records that would have shared a key, or a previous one, still do. IsExact says that the key is made by [PrefixKeyOf].
+// Records that would have shared a key, or a previous one, still do. IsExact says that the key is made by
+// [PrefixKeyOf].
 func (r *Record) InScope(scope uint64, isExact bool) {
 	// Keys and their parts are made of bits of a hash, so one exclusive or changes all of them alike.
 	mask := Record{Key: KeyOf(scope, MaxPrevious)}
@@ -136,9 +137,9 @@ func firstsApart(a, b Class, firstInput docref.Ref) bool {
 	return max(a.First, b.First) < firstInput || a.Side != 0 && a.Side == b.Side
 }
 
-// Ends returns the two documents that stand for a pair of classes. Each is the first document of its class, unless these
-// two are not compared. Then the second document stands for the later class or, if that has none, for the earlier class.
-// If neither has one, there is no pair, and ok is false.
+// Ends returns the two documents that stand for a pair of classes. Each is the first document of its class, unless
+// these two are not compared. Then the second document stands for the later class or, if that has none, for the earlier
+// class. If neither has one, there is no pair, and ok is false.
 func Ends(a, b Class, firstInput docref.Ref) (x, y docref.Ref, ok bool) {
 	if a.First > b.First {
 		y, x, ok = Ends(b, a, firstInput)
@@ -154,9 +155,9 @@ func Ends(a, b Class, firstInput docref.Ref) (x, y docref.Ref, ok bool) {
 }
 
 // Exact keys are shingles of 48 bits: the rarest of each document, in an order that all documents share (see PrefixKeys
-// in package lshbands). A record of an exact key does not hold hashes of several previous keys. It holds one previous key,
-// the whole shingle, and the number of the document's shingles that come before the key. The [Bitmap] of the document may
-// follow.
+// in package lshbands). A record of an exact key does not hold hashes of several previous keys. It holds one previous
+// key, the whole shingle, and the number of the document's shingles that come before the key. The [Bitmap] of the
+// document may follow.
 
 // The words of Previous that a record of an exact key uses: for the previous key, and for a bitmap.
 const (
@@ -195,8 +196,8 @@ func PreviousShingle(first, second uint32) uint64 {
 	return uint64(second)<<16 | uint64(first>>13)&0xffff
 }
 
-// metBefore reports whether two records of one shingle have the same previous key. If so, their documents have met there
-// or, by induction, under an earlier key.
+// metBefore reports whether two records of one shingle have the same previous key. If so, their documents have met
+// there or, by induction, under an earlier key.
 func (r *Record) metBefore(other *Record) bool {
 	return r.Previous[0] == other.Previous[0] && r.Previous[1] == other.Previous[1] && !r.First && !other.First
 }
@@ -210,9 +211,9 @@ func (g *Grouper) reach(a, b *Record) bool {
 }
 
 // A bitmap stands for a set that is not at hand. Each element flips one bit, so an element that two sets have in common
-// makes no difference: the bitmaps differ in no more bits than the sets in elements. If they differ in too many, the sets
-// are not similar. This is the bitmap filter of set-similarity joins (Sandes, Teodoro and Melo, Bitmap filter: speeding up
-// exact set similarity joins with bitwise operations, 2020).
+// makes no difference: the bitmaps differ in no more bits than the sets in elements. If they differ in too many, the
+// sets are not similar. This is the bitmap filter of set-similarity joins (Sandes, Teodoro and Melo, Bitmap filter:
+// speeding up exact set similarity joins with bitwise operations, 2020).
 
 // Bitmap is the bitmap of a document in a key record. It tells documents of up to some 300 shingles apart.
 type Bitmap [2]uint64
@@ -222,8 +223,8 @@ func BitmapOf(set []uint64) (b Bitmap) {
 	return b
 }
 
-// Flip flips the bits of a set of hashes in a bitmap, which has any number of words. The hashes have 48 bits, enough for two
-// bitmaps: number 0 and number 1.
+// Flip flips the bits of a set of hashes in a bitmap, which has any number of words. The hashes have 48 bits, enough
+// for two bitmaps: number 0 and number 1.
 func Flip(bitmap, set []uint64, number int) {
 	for _, hash := range set {
 		hash >>= 22 * number
@@ -234,8 +235,8 @@ func Flip(bitmap, set []uint64, number int) {
 // rounding is what a bound of elements allows for errors of rounding: no pair must be lost.
 const rounding = 1e-6
 
-// MostDiffering returns the largest number of elements in which two sets may differ and still have a Jaccard similarity of the
-// threshold. Together is the sum of their sizes.
+// MostDiffering returns the largest number of elements in which two sets may differ and still have a Jaccard similarity
+// of the threshold. Together is the sum of their sizes.
 func MostDiffering(together int, threshold float64) int {
 	return int(((1-threshold)*float64(together) + rounding) / (1 + threshold))
 }

@@ -20,7 +20,13 @@ func randomRecords(random *rand.Rand, documents, keys, values int) []Record {
 		for k := range keys {
 			key := rand.New(rand.NewPCG(uint64(k), uint64(seed.IntN(values)))).Uint64()
 			records = append(records, Record{
-				Key: KeyOf(key, min(k, MaxPrevious)), Ref: docref.Ref(ref), Digest: equal, Size: size, Position: uint32(k), Previous: previous, First: k == 0,
+				Key:      KeyOf(key, min(k, MaxPrevious)),
+				Ref:      docref.Ref(ref),
+				Digest:   equal,
+				Size:     size,
+				Position: uint32(k),
+				Previous: previous,
+				First:    k == 0,
 			})
 			copy(previous[1:], previous[:])
 			previous[0] = PreviousOf(key)
@@ -95,9 +101,22 @@ func group(records []Record, g Grouper, b bounds) outcome {
 func TestGroupsFindsEveryPair(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	const threshold = 0.6
-	for _, shape := range [][4]int{{2, 1, 1}, {30, 4, 3}, {300, 5, 20}, {2000, 3, 300}, {300, 5, 20, 200}, {300, 5, 20, 300}, {50, 2, 2, 10}, {400, 7, 4}, {200, 20, 30}, {1500, 4, 3}, {1500, 4, 3, 900}} {
+	for _, shape := range [][4]int{
+		{2, 1, 1},
+		{30, 4, 3},
+		{300, 5, 20},
+		{2000, 3, 300},
+		{300, 5, 20, 200},
+		{300, 5, 20, 300},
+		{50, 2, 2, 10},
+		{400, 7, 4},
+		{200, 20, 30},
+		{1500, 4, 3},
+		{1500, 4, 3, 900},
+	} {
 		records := randomRecords(random, shape[0], shape[1], shape[2])
-		firstInput := docref.Ref(shape[3])                                              // those before it are of a reference
+		// those before it are of a reference
+		firstInput := docref.Ref(shape[3])
 		first, second := map[digest.Digest]docref.Ref{}, map[digest.Digest]docref.Ref{} // second: of the input
 		for _, r := range records {
 			if ref, ok := first[r.Digest]; !ok || r.Ref < ref {
@@ -148,7 +167,8 @@ func TestGroupsFindsEveryPair(t *testing.T) {
 		for _, b := range []bounds{unbounded, {100, 1 << 60}} {
 			got := group(slices.Clone(records), Grouper{Threshold: threshold, FirstInput: firstInput}, b)
 			if len(got.pairs) != len(want) || (len(got.oversizedGroups) > 0) != (b.few == 100 && shape[0] == 1500) {
-				t.Errorf("shape %v, %v: %d pairs, want %d; %d oversized groups", shape, b, len(got.pairs), len(want), len(got.oversizedGroups))
+				t.Errorf("shape %v, %v: %d pairs, want %d; %d oversized groups", shape, b, len(got.pairs), len(want),
+					len(got.oversizedGroups))
 			}
 			checkPairs(t, got, want, stars, shape[1])
 		}
@@ -194,7 +214,15 @@ func BenchmarkSort(b *testing.B) {
 // digest.
 func TestSort(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 18))
-	for _, shape := range [][3]int{{1, 1, 1}, {50, 10, 50}, {5000, 5000, 5000}, {5000, 1, 5000}, {5000, 3, 20}, {3000, 1, 1}, {20_000, 2, 300}} {
+	for _, shape := range [][3]int{
+		{1, 1, 1},
+		{50, 10, 50},
+		{5000, 5000, 5000},
+		{5000, 1, 5000},
+		{5000, 3, 20},
+		{3000, 1, 1},
+		{20_000, 2, 300},
+	} {
 		keys, digests := make([]uint64, shape[1]), make([]digest.Digest, shape[2])
 		for i := range keys {
 			keys[i] = random.Uint64()
@@ -208,7 +236,12 @@ func TestSort(t *testing.T) {
 			if random.IntN(3) == 0 {
 				key = keys[random.IntN(len(keys))]
 			}
-			records = append(records, Record{Key: key, Digest: digests[random.IntN(len(digests))], Ref: docref.Ref(ref), Mark: uint32(ref)})
+			records = append(records, Record{
+				Key:    key,
+				Digest: digests[random.IntN(len(digests))],
+				Ref:    docref.Ref(ref),
+				Mark:   uint32(ref),
+			})
 		}
 		random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 		want := slices.Clone(records)

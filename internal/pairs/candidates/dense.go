@@ -39,10 +39,10 @@ func (g *Grouper) DenseBefore(r *Record) (id uint64, has bool) {
 	return 0, false
 }
 
-// Again goes through sorted records once more, when DenseKeys is known. Not all pairs that have met under a dense key are
-// compared there. So Again compares the pairs of a group that have met under dense keys only. A group in which such pairs
-// may be more than four times MaxComparisons is left to the hot groups of its documents. Exact keys do not need Again: the keys
-// after a dense key are denser.
+// Again goes through sorted records once more, when DenseKeys is known. Not all pairs that have met under a dense key
+// are compared there. So Again compares the pairs of a group that have met under dense keys only. A group in which such
+// pairs may be more than four times MaxComparisons is left to the hot groups of its documents. Exact keys do not need
+// Again: the keys after a dense key are denser.
 func (g *Grouper) Again(records []Record) {
 	g.eachGroup(records, func(group []Record) {
 		if _, isDense := g.DenseKeys.Find(g.KeyID(&group[0])); isDense {

@@ -12,8 +12,8 @@ import (
 // Grouper finds the candidate pairs of groups. A group is the documents under one key.
 //
 // A group with more than MaxComparisons pairs is oversized. Whether all its pairs can be compared depends on the other
-// oversized groups. So Groups passes it on. When all oversized groups are known, OversizedGroup compares those that are not dense. Again compares, in
-// other groups, the pairs that have met under dense keys only.
+// oversized groups. So Groups passes it on. When all oversized groups are known, OversizedGroup compares those that are
+// not dense. Again compares, in other groups, the pairs that have met under dense keys only.
 type Grouper struct {
 	// Threshold is the least Jaccard similarity of interest, from 0 to 1. A pair whose sizes rule it out is dropped.
 	Threshold float64
@@ -24,15 +24,15 @@ type Grouper struct {
 	// FirstInput is the first document that is not of the reference. Two classes of equal documents are not compared if
 	// all documents of both are before it, nor if all documents of both are of one side.
 	FirstInput docref.Ref
-	// Candidate receives each pair of different documents that may reach the threshold, in either order. A pair may come
-	// again under a later key, if its documents share none of the MaxPrevious keys before that, or only dense ones. One
-	// document stands for all that are equal to it, as [Ends] says.
+	// Candidate receives each pair of different documents that may reach the threshold, in either order. A pair may
+	// come again under a later key, if its documents share none of the MaxPrevious keys before that, or only dense
+	// ones. One document stands for all that are equal to it, as [Ends] says.
 	Candidate func(a, b *Record)
 	// Identical receives a document and the first document of equal digest. Both may be of the reference. If documents
 	// have sides, it receives the first one of another side. Only where all equal documents are of one side, both are.
 	Identical func(first, other *Record)
-	// Oversized receives each oversized group and the number of its pairs. One record stands for a class of equal documents. None of
-	// the pairs has been compared.
+	// Oversized receives each oversized group and the number of its pairs. One record stands for a class of equal
+	// documents. None of the pairs has been compared.
 	Oversized func(group []Record, pairs int64)
 
 	// Stopped, if not nil, reports that nobody wants further pairs. It is asked before each group and in large ones.
@@ -82,8 +82,8 @@ func (g *Grouper) stars(group []Record) {
 	}
 }
 
-// OversizedGroup compares a group that Oversized has received, except the pairs that have met before. It also compares pairs that
-// have met under dense keys only, if this is no more work. It reorders the group.
+// OversizedGroup compares a group that Oversized has received, except the pairs that have met before. It also compares
+// pairs that have met under dense keys only, if this is no more work. It reorders the group.
 func (g *Grouper) OversizedGroup(group []Record) {
 	major, pairs := g.unmet(group)
 	wanted := func(a, b *Record) bool { return g.wanted(a, b) || !g.Exact && g.metDense(a, b) }
@@ -94,7 +94,8 @@ func (g *Grouper) OversizedGroup(group []Record) {
 	g.compareAcross(group, major, wanted)
 }
 
-// OversizedWithout returns the pairs of what is left of an oversized group without the classes that the function names; 0 if what is left is not oversized.
+// OversizedWithout returns the pairs of what is left of an oversized group without the classes that the function names;
+// 0 if what is left is not oversized.
 func (g *Grouper) OversizedWithout(group []Record, isOut func(*Record) bool) int64 {
 	left := slices.DeleteFunc(slices.Clone(group), func(r Record) bool { return isOut(&r) })
 	if len(left) < 2 {
@@ -129,9 +130,9 @@ func (g *Grouper) wanted(a, b *Record) bool {
 	return !a.met(b)
 }
 
-// distinct returns one record for each class of equal documents of a group: the record of the first document. Equal documents
-// share all keys. A document without shingles is like equal documents only: if no document has shingles, distinct
-// returns none.
+// distinct returns one record for each class of equal documents of a group: the record of the first document. Equal
+// documents share all keys. A document without shingles is like equal documents only: if no document has shingles,
+// distinct returns none.
 func (g *Grouper) distinct(group []Record) []Record {
 	n, most := 0, uint32(0)
 	for _, r := range group {
@@ -140,7 +141,8 @@ func (g *Grouper) distinct(group []Record) []Record {
 			r.Second = r.Ref
 			group[n] = r
 			n++
-		} else if first := &group[n-1]; first.Second == first.Ref && (first.Side != r.Side || first.Ref < g.FirstInput && r.Ref >= g.FirstInput) {
+		} else if first := &group[n-1]; first.Second == first.Ref &&
+			(first.Side != r.Side || first.Ref < g.FirstInput && r.Ref >= g.FirstInput) {
 			first.Second = r.Ref
 		}
 	}
@@ -193,7 +195,8 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 				j = g.others[j] - 1
 				continue
 			}
-			if !wanted(a, b) || row != nil && b.HasBitmap && !mayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
+			if !wanted(a, b) ||
+				row != nil && b.HasBitmap && !mayDiffer(int(row[j-i-1]), int(a.Size)+int(b.Size), g.Threshold) {
 				continue
 			}
 			g.pair(a, b)
@@ -201,8 +204,8 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 	}
 }
 
-// previousKeys returns the previous keys of the records of a group, which are exact. Two records of one previous key have met. A
-// record without one has a number of its own.
+// previousKeys returns the previous keys of the records of a group, which are exact. Two records of one previous key
+// have met. A record without one has a number of its own.
 func (g *Grouper) previousKeys(group []Record) []uint64 {
 	g.befores = g.befores[:0]
 	for i := range group {
@@ -269,7 +272,8 @@ func (g *Grouper) Star(group []Record) {
 	}
 	second := first
 	for i := range group {
-		if group[first].Side != 0 && !g.apart(&group[first], &group[i]) && i != first && (second == first || group[i].Ref < group[second].Ref) {
+		if group[first].Side != 0 && !g.apart(&group[first], &group[i]) && i != first &&
+			(second == first || group[i].Ref < group[second].Ref) {
 			second = i
 		}
 	}
@@ -372,7 +376,9 @@ func (g *Grouper) noteOthers(group []Record) {
 // bySide brings the documents of one side together, if documents have sides.
 func bySide(group []Record) {
 	if len(group) > 0 && group[0].Side != 0 {
-		slices.SortFunc(group, func(a, b Record) int { return cmp.Or(cmp.Compare(a.Side, b.Side), cmp.Compare(a.Ref, b.Ref)) })
+		slices.SortFunc(group, func(a, b Record) int {
+			return cmp.Or(cmp.Compare(a.Side, b.Side), cmp.Compare(a.Ref, b.Ref))
+		})
 	}
 }
 

@@ -15,7 +15,11 @@ import (
 func randomGroup(random *rand.Rand, documents, major int, exact bool) []Record {
 	var records []Record
 	for ref := range documents {
-		r := Record{Ref: docref.Ref(ref + 1), Digest: digest.Digest{uint64(random.IntN(documents*3/4+1)) * 0x9e3779b97f4a7c15}, Position: 3}
+		r := Record{
+			Ref:      docref.Ref(ref + 1),
+			Digest:   digest.Digest{uint64(random.IntN(documents*3/4+1)) * 0x9e3779b97f4a7c15},
+			Position: 3,
+		}
 		same := rand.New(rand.NewPCG(r.Digest[0], 1)) // equal documents have all in common
 		r.Size = uint32(40 + same.IntN(20))
 		switch before := same.IntN(100); {
@@ -84,7 +88,8 @@ func TestOversizedGroupsAreWhole(t *testing.T) {
 					continue
 				}
 				if len(got.oversizedGroups) != 1 || got.oversizedGroups[0].pairs != want || len(got.pairs) > 0 {
-					t.Fatalf("%d of %d documents are a reference: oversized groups %d, %d pairs, want one of %d", references, documents, len(got.oversizedGroups), len(got.pairs), want)
+					t.Fatalf("%d of %d documents are a reference: oversized groups %d, %d pairs, want one of %d",
+						references, documents, len(got.oversizedGroups), len(got.pairs), want)
 				}
 				oversizedGroup := got.oversizedGroups[0].group
 				slices.SortFunc(oversizedGroup, func(a, b Record) int { return int(a.Ref) - int(b.Ref) })
@@ -141,7 +146,8 @@ func TestLargeGroups(t *testing.T) {
 					for j := range i {
 						a, b := &classes[j], &classes[i]
 						x, y, compared := Ends(a.Class(), b.Class(), g.FirstInput)
-						if low, high := min(a.Size, b.Size), max(a.Size, b.Size); !compared || float64(low)/float64(high) < 0.8 || !g.wanted(a, b) {
+						if low, high := min(a.Size, b.Size),
+							max(a.Size, b.Size); !compared || float64(low)/float64(high) < 0.8 || !g.wanted(a, b) {
 							continue
 						}
 						p := pair{x, y, a.Size, b.Size}
@@ -153,8 +159,10 @@ func TestLargeGroups(t *testing.T) {
 				}
 				for name, b := range map[string]bounds{"at once": unbounded, "as an oversized group": {0, 1 << 60}} {
 					got := group(slices.Clone(records), g, b)
-					if len(want) < 300 || len(got.pairs) != len(want) || (len(got.oversizedGroups) > 0) != (b.few == 0) {
-						t.Errorf("%s, exact keys %v, %d %%: %d pairs, want %d, %d oversized groups", name, exact, major, len(got.pairs), len(want), len(got.oversizedGroups))
+					if len(want) < 300 || len(got.pairs) != len(want) ||
+						(len(got.oversizedGroups) > 0) != (b.few == 0) {
+						t.Errorf("%s, exact keys %v, %d %%: %d pairs, want %d, %d oversized groups", name, exact,
+							major, len(got.pairs), len(want), len(got.oversizedGroups))
 					}
 					for p, times := range got.pairs {
 						if want[p] != times {
@@ -175,7 +183,11 @@ func families(random *rand.Rand, documents, keys, common int) ([][]uint64, []Rec
 	var records []Record
 	for ref := range documents {
 		family := random.IntN(documents / 10)
-		r := Record{Ref: docref.Ref(ref + 1), Digest: digest.Digest{uint64(ref) * 0x9e3779b97f4a7c15}, Size: uint32(100 + random.IntN(10))}
+		r := Record{
+			Ref:    docref.Ref(ref + 1),
+			Digest: digest.Digest{uint64(ref) * 0x9e3779b97f4a7c15},
+			Size:   uint32(100 + random.IntN(10)),
+		}
 		for band := range keys {
 			value := family
 			switch {
@@ -248,7 +260,8 @@ func TestOversizedGroupsAndAgain(t *testing.T) {
 					left++
 				}
 				if needed && times == 0 || !shares && times > 0 {
-					t.Fatalf("%v: documents %d and %d came %d times; common keys: %v, dense ones: %v", b, j+1, i+1, times, shares, sharesDense)
+					t.Fatalf("%v: documents %d and %d came %d times; common keys: %v, dense ones: %v", b, j+1, i+1,
+						times, shares, sharesDense)
 				}
 			}
 		}
@@ -274,7 +287,8 @@ func TestReferenceThatTheInputCopies(t *testing.T) {
 			records = append(records, r)
 		}
 		got := group(records, Grouper{Threshold: 0.6, FirstInput: documents}, b)
-		if len(got.pairs) != len(alone.pairs) || got.left != alone.left || !slices.Equal(got.dense, alone.dense) || (b.limit < 1<<60) != (len(got.dense) > 0) {
+		if len(got.pairs) != len(alone.pairs) || got.left != alone.left || !slices.Equal(got.dense, alone.dense) ||
+			(b.limit < 1<<60) != (len(got.dense) > 0) {
 			t.Errorf("%v: %d pairs, %d left in %d groups; without a reference %d, %d in %d", b,
 				len(got.pairs), got.left, len(got.dense), len(alone.pairs), alone.left, len(alone.dense))
 		}
@@ -305,7 +319,9 @@ func TestStar(t *testing.T) {
 		}
 		met[max(a.Ref, b.Ref)]++
 	}}
-	rand.New(rand.NewPCG(9, 9)).Shuffle(len(classes), func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
+	rand.New(rand.NewPCG(9, 9)).Shuffle(len(classes), func(i, j int) {
+		classes[i], classes[j] = classes[j], classes[i]
+	})
 	g.Star(classes)
 	if len(met) != len(classes)-1 {
 		t.Errorf("%d documents met the first one, want %d", len(met), len(classes)-1)
@@ -356,13 +372,21 @@ func TestKeyIDs(t *testing.T) {
 func TestStopped(t *testing.T) {
 	random := rand.New(rand.NewPCG(25, 26))
 	const documents = 300
-	for name, find := range map[string]func(*Grouper, []Record){"groups": (*Grouper).Groups, "an oversized group": (*Grouper).OversizedGroup} {
+	for name, find := range map[string]func(*Grouper, []Record){
+		"groups":             (*Grouper).Groups,
+		"an oversized group": (*Grouper).OversizedGroup,
+	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		pairs := 0
-		g := Grouper{MaxComparisons: 1 << 40, Stopped: func() bool { return ctx.Err() != nil }, Candidate: func(_, _ *Record) {
-			pairs++
-			cancel()
-		}, Identical: func(_, _ *Record) {}}
+		g := Grouper{
+			MaxComparisons: 1 << 40,
+			Stopped:        func() bool { return ctx.Err() != nil },
+			Candidate: func(_, _ *Record) {
+				pairs++
+				cancel()
+			},
+			Identical: func(_, _ *Record) {},
+		}
 		find(&g, randomGroup(random, documents, 3, false))
 		if pairs == 0 || pairs >= documents {
 			t.Errorf("%s: %d pairs", name, pairs)

@@ -20,7 +20,9 @@ type prefixDocument struct {
 }
 
 // prefixJoin makes documents in families, and their records.
-func prefixJoin(random *rand.Rand, families, members int, threshold float64, template int) ([]prefixDocument, []Record) {
+func prefixJoin(random *rand.Rand, families, members int, threshold float64,
+	template int,
+) ([]prefixDocument, []Record) {
 	count := map[uint64]int{}
 	var documents []prefixDocument
 	everywhere := make([]uint64, template)
@@ -47,13 +49,19 @@ func prefixJoin(random *rand.Rand, families, members int, threshold float64, tem
 				digest = digest*0x9e3779b97f4a7c15 + shingle
 				count[shingle]++
 			}
-			documents = append(documents, prefixDocument{ref: docref.Ref(len(documents) + 1), digest: digest, shingles: set})
+			documents = append(documents, prefixDocument{
+				ref:      docref.Ref(len(documents) + 1),
+				digest:   digest,
+				shingles: set,
+			})
 		}
 	}
 	var records []Record
 	for i := range documents {
 		d := &documents[i]
-		slices.SortFunc(d.shingles, func(a, b uint64) int { return cmp.Or(cmp.Compare(count[a], count[b]), cmp.Compare(a, b)) })
+		slices.SortFunc(d.shingles, func(a, b uint64) int {
+			return cmp.Or(cmp.Compare(count[a], count[b]), cmp.Compare(a, b))
+		})
 		d.keys = len(d.shingles) - int(threshold*float64(len(d.shingles))*(1-1e-9)+0.999999) + 1
 		r := Record{Ref: d.ref, Digest: digest.Digest{d.digest}, Size: uint32(len(d.shingles)), First: true}
 		for position, shingle := range d.shingles[:d.keys] {
@@ -125,12 +133,14 @@ func TestPrefixGroupsMissNoPair(t *testing.T) {
 						case slices.ContainsFunc(x.shingles[:x.keys], dense):
 							left++
 						default:
-							t.Fatalf("%g, %v: documents of %d and %d with %d in common were not compared", threshold, b, len(x.shingles), len(y.shingles), n)
+							t.Fatalf("%g, %v: documents of %d and %d with %d in common were not compared", threshold,
+								b, len(x.shingles), len(y.shingles), n)
 						}
 					}
 				}
 				if pairs == 0 && threshold < 0.9 || repeats > 5*len(got.pairs) {
-					t.Errorf("%g, %v: %d pairs, %d candidates, %d repeats", threshold, b, pairs, len(got.pairs), repeats)
+					t.Errorf("%g, %v: %d pairs, %d candidates, %d repeats", threshold, b, pairs, len(got.pairs),
+						repeats)
 				}
 			}
 		}

@@ -42,7 +42,8 @@ func TestInScope(t *testing.T) {
 				records[i].InScope(scope, isExact)
 			}
 			for i, r := range records {
-				if r.Known() != plain[i].Known() || r.Ref != 5 || r.Digest[0] != 6 || r.Size != 7 || r.Position != plain[i].Position {
+				if r.Known() != plain[i].Known() || r.Ref != 5 || r.Digest[0] != 6 || r.Size != 7 ||
+					r.Position != plain[i].Position {
 					t.Fatalf("%+v was %+v", r, plain[i])
 				}
 				if r.Key == plain[i].Key || ids[r.Key] {

@@ -42,8 +42,8 @@ func unmetPairs(records []Record, exact bool) map[[2]docref.Ref]bool {
 	return pairs
 }
 
-// TestSides compares with all pairs: classes are compared unless all their documents are of one side, and a pair is named
-// by two documents of different sides.
+// TestSides compares with all pairs: classes are compared unless all their documents are of one side, and a pair is
+// named by two documents of different sides.
 func TestSides(t *testing.T) {
 	random := rand.New(rand.NewPCG(31, 32))
 	for _, exact := range []bool{false, true} {

@@ -10,9 +10,9 @@ import (
 	"mirrorbeam.dev/internal/records/digest"
 )
 
-// Buckets give each record an index in memory, by the leading bits of its key. Keys are evenly spread, so little is left
-// to sort then. First every key is counted, then every record gets its index, in the same order. If memory has no room for all
-// records, they are sorted window by window.
+// Buckets give each record an index in memory, by the leading bits of its key. Keys are evenly spread, so little is
+// left to sort then. First every key is counted, then every record gets its index, in the same order. If memory has no
+// room for all records, they are sorted window by window.
 type Buckets struct {
 	low   uint64
 	shift int
@@ -47,8 +47,8 @@ func (b *Buckets) Count(key uint64) { b.ends[(key-b.low)>>b.shift]++ }
 
 // CountLink counts a record by its key and its previous key. The previous key is below Unmet; it is Unmet if there is
 // none. If all records are counted this way, some buckets are dropped: those whose records all have one key and one
-// previous key. Their documents have met under the previous key. Most records of very many similar documents are dropped,
-// and so is the record of a key that no other document has.
+// previous key. Their documents have met under the previous key. Most records of very many similar documents are
+// dropped, and so is the record of a key that no other document has.
 func (b *Buckets) CountLink(key, previous uint64) {
 	if b.links == nil {
 		b.links = make([]link, len(b.ends))
@@ -77,8 +77,9 @@ func (b *Buckets) Counted() (kept int) {
 	return kept
 }
 
-// Windows goes through windows of the buckets: the next ones that have at most that many records together, or a single one that has more.
-// It yields how many these are: only they have indexes, from 0, until the next window. If there is no record, there is one window of none.
+// Windows goes through windows of the buckets: the next ones that have at most that many records together, or a single
+// one that has more. It yields how many these are: only they have indexes, from 0, until the next window. If there is
+// no record, there is one window of none.
 func (b *Buckets) Windows(most int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		latest, before := 0, 0 // the latest bucket, and how many records the buckets before it have
@@ -117,8 +118,8 @@ func (b *Buckets) Index(key uint64) (index uint32, ok bool) {
 	return b.ends[bucket] - 1 - b.base, true
 }
 
-// Sort sorts the records of the window, which stand at their indexes. A shard may be large, so it asks stopped now and then, if it is not nil, and ends
-// with its error.
+// Sort sorts the records of the window, which stand at their indexes. A shard may be large, so it asks stopped now and
+// then, if it is not nil, and ends with its error.
 func (b *Buckets) Sort(records []Record, stopped func() error) error {
 	const few = 1 << 10
 	start := uint32(0)
@@ -198,8 +199,8 @@ func (o *ranking) sortBucket(records []Record, stopped func() error) error {
 	return graphs.SortFunc(records[high:], byKey, stopped)
 }
 
-// sortDigests sorts records of one key by digest, then by ref. The digests agree above the byte at shift. Different digests
-// are evenly spread.
+// sortDigests sorts records of one key by digest, then by ref. The digests agree above the byte at shift. Different
+// digests are evenly spread.
 func (o *ranking) sortDigests(records []Record, shift int, stopped func() error) error {
 	if len(records) <= fewRecords {
 		o.byKey(records)

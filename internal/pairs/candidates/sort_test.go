@@ -21,7 +21,8 @@ func TestBucketsDropOnlyWhatHasMet(t *testing.T) {
 			kept := sift(records, exact)
 			want, got := findings(slices.Clone(records), exact), findings(kept, exact)
 			if !slices.Equal(got, want) {
-				t.Errorf("exact keys %v, %d bases: found %d without what was dropped, want %d", exact, bases, len(got), len(want))
+				t.Errorf("exact keys %v, %d bases: found %d without what was dropped, want %d", exact, bases, len(got),
+					len(want))
 			}
 			if bases != 20 && len(kept) > len(records)*3/5 {
 				t.Errorf("exact keys %v, %d bases: %d of %d records are left", exact, bases, len(kept), len(records))
@@ -37,7 +38,11 @@ func chained(random *rand.Rand, bases int, exact bool) []Record {
 	for ref := range 2000 {
 		base := rand.New(rand.NewPCG(uint64(random.IntN(bases)), 1))
 		other := random.IntN(80)
-		r := Record{Ref: docref.Ref(ref), Digest: digest.Digest{random.Uint64N(10_000)}, Size: uint32(60 + random.IntN(3))}
+		r := Record{
+			Ref:    docref.Ref(ref),
+			Digest: digest.Digest{random.Uint64N(10_000)},
+			Size:   uint32(60 + random.IntN(3)),
+		}
 		for k := range 8 {
 			hash := base.Uint64()
 			if k == 0 || k == other && bases > 1 {
@@ -113,7 +118,9 @@ func findings(records []Record, exact bool) [][3]uint64 {
 func TestSortStops(t *testing.T) {
 	fault := errors.New("stop")
 	for name, key := range map[string]func() uint64{
-		"random keys": rand.Uint64, "one key": func() uint64 { return 7 }, "two keys": func() uint64 { return rand.Uint64N(2) },
+		"random keys": rand.Uint64,
+		"one key":     func() uint64 { return 7 },
+		"two keys":    func() uint64 { return rand.Uint64N(2) },
 	} {
 		list, most := make([]Record, 1<<18), uint64(0)
 		for i := range list {
@@ -149,15 +156,20 @@ func TestSortStops(t *testing.T) {
 	}
 }
 
-// BenchmarkCliques sorts the records of cliques of 63 documents and goes through their groups. Each document lacks some of the
-// nine keys of its clique. Its figure is nanoseconds a record.
+// BenchmarkCliques sorts the records of cliques of 63 documents and goes through their groups. Each document lacks some
+// of the nine keys of its clique. Its figure is nanoseconds a record.
 func BenchmarkCliques(b *testing.B) {
 	const cliques, documents, keys = 200, 63, 9
 	random := rand.New(rand.NewPCG(31, 32))
 	var source []Record
 	for i := range cliques * documents {
 		shared := rand.New(rand.NewPCG(uint64(i%cliques), 1))
-		r := Record{Ref: docref.Ref(i + 1), Digest: digest.Digest{random.Uint64(), random.Uint64()}, Size: 58, First: true}
+		r := Record{
+			Ref:    docref.Ref(i + 1),
+			Digest: digest.Digest{random.Uint64(), random.Uint64()},
+			Size:   58,
+			First:  true,
+		}
 		for position := range uint32(keys) {
 			shingle := shared.Uint64() >> 16
 			if random.IntN(20) == 0 {

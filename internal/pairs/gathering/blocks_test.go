@@ -20,7 +20,8 @@ func TestBlocks(t *testing.T) {
 	j := newJob(t, 10)
 	reference, input := j.refs[3], j.refs[14]
 	outcomes := []work.Outcome{
-		j.distinct(t, 0, j.refs[:3]), j.distinct(t, 1, []docref.Ref{reference, input}, j.refs[4:14]), j.distinct(t, 2, j.refs[15:]),
+		j.distinct(t, 0, j.refs[:3]), j.distinct(t, 1, []docref.Ref{reference, input}, j.refs[4:14]),
+		j.distinct(t, 2, j.refs[15:]),
 	}
 	for _, c := range []struct {
 		placeBytes int64
@@ -58,7 +59,11 @@ func (j *job) distinct(t *testing.T, shard int, equal []docref.Ref, others ...[]
 			if isEqual && i < len(equal) {
 				first = 0
 			}
-			if err := records.WriteNode(run, records.Distinct, shard, records.Node{Ref: ref, Weight: uint32(len(j.sets[ref])), Parent: first}); err != nil {
+			if err := records.WriteNode(run, records.Distinct, shard, records.Node{
+				Ref:    ref,
+				Weight: uint32(len(j.sets[ref])),
+				Parent: first,
+			}); err != nil {
 				return err
 			}
 		}

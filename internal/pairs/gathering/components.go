@@ -37,7 +37,8 @@ type Components struct {
 	GraphBytes int64
 	// Bounds say which stars are compared fully: stars are bounded together, as oversized groups are.
 	Bounds groups.Bounds
-	// Ranges, if above 0, says that tasks of [PlacingRange] have placed the components of as many ranges of document order.
+	// Ranges, if above 0, says that tasks of [PlacingRange] have placed the components of as many ranges of document
+	// order.
 	Ranges int
 
 	layout documents.Layout
@@ -45,8 +46,8 @@ type Components struct {
 
 func (c *Components) Setup() error { return c.layout.Read(string(c.Inputs)) }
 
-// Plan places components or blocks. The outcome of the step names the run file with the locations. It names none if no two
-// documents are compared. The tasks are tasks of [Sending], with the step [PairsStep].
+// Plan places components or blocks. The outcome of the step names the run file with the locations. It names none if no
+// two documents are compared. The tasks are tasks of [Sending], with the step [PairsStep].
 func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
 	runs := work.RunsBut(p.Outcomes, work.Gather, work.Fingerprint, work.Strip, work.Prune)
 	p.Runs.Begin(&p.Run)
@@ -72,8 +73,11 @@ func (c *Components) Plan(_ context.Context, p *work.Planning) (err error) {
 		return nil
 	}
 	d := work.Delivery{
-		Step: PairsStep, Needed: []runfile.Kind{records.NodePairs}, Extra: []runfile.Kind{records.Nodes, records.Locations},
-		IntoPlaces: true, Enough: work.ManyTasks,
+		Step:       PairsStep,
+		Needed:     []runfile.Kind{records.NodePairs},
+		Extra:      []runfile.Kind{records.Nodes, records.Locations},
+		IntoPlaces: true,
+		Enough:     work.ManyTasks,
 	}
 	return p.Deliver(d.After(append(p.Outcomes, p.Outcome)), runs)
 }

@@ -142,7 +142,8 @@ func TestStars(t *testing.T) {
 				got += len(pairs)
 			}
 			if got != len(pairs)-c.left {
-				t.Errorf("%+v, %d ranges: %d of %d pairs came, want all but %d", c.bounds, j.ranges, got, len(pairs), c.left)
+				t.Errorf("%+v, %d ranges: %d of %d pairs came, want all but %d", c.bounds, j.ranges, got, len(pairs),
+					c.left)
 			}
 		}
 	}
@@ -168,8 +169,13 @@ func TestNoPairs(t *testing.T) {
 func TestHotGroupSetsAreReleased(t *testing.T) {
 	j := newJob(t, 4)
 	j.runs.Release = true
-	written := worktest.Write(t, j.runs, func(run *runfile.Writer) error { return run.Section(records.PlaceSets, 0, []byte("set")) })
-	j.gather(t, 1<<20, groups.UsualBounds(), j.candidates(t, 0, []pair{{j.refs[4], j.refs[5]}}), work.Outcome{Stage: work.Gather, Run: written})
+	written := worktest.Write(t, j.runs, func(run *runfile.Writer) error {
+		return run.Section(records.PlaceSets, 0, []byte("set"))
+	})
+	j.gather(t, 1<<20, groups.UsualBounds(), j.candidates(t, 0, []pair{{j.refs[4], j.refs[5]}}), work.Outcome{
+		Stage: work.Gather,
+		Run:   written,
+	})
 	if _, err := os.Stat(written); !os.IsNotExist(err) {
 		t.Errorf("the sets of heaps are still there: %v", err)
 	}
@@ -178,7 +184,8 @@ func TestHotGroupSetsAreReleased(t *testing.T) {
 // TestFaults: a damaged run file is reported, and so are missing inputs.
 func TestFaults(t *testing.T) {
 	j := newJob(t, 4)
-	if (&Components{Inputs: j.inputs + "x"}).Setup() == nil || (&HotGroups{Inputs: j.inputs + "x"}).Setup() == nil || (&Sending{Inputs: j.inputs + "x"}).Setup() == nil {
+	if (&Components{Inputs: j.inputs + "x"}).Setup() == nil || (&HotGroups{Inputs: j.inputs + "x"}).Setup() == nil ||
+		(&Sending{Inputs: j.inputs + "x"}).Setup() == nil {
 		t.Error("no inputs, yet no error")
 	}
 	candidates := j.candidates(t, 0, []pair{{j.refs[4], j.refs[5]}})

@@ -44,7 +44,11 @@ func newJob(t *testing.T, perFile int) *job {
 	random := rand.New(rand.NewPCG(1, 2))
 	run := worktest.Write(t, j.runs, func(run *runfile.Writer) error {
 		for file := range files {
-			inputs.Files = append(inputs.Files, corpus.File{Name: string(rune('a' + file)), Size: int64(perFile), Reference: file == 0})
+			inputs.Files = append(inputs.Files, corpus.File{
+				Name:      string(rune('a' + file)),
+				Size:      int64(perFile),
+				Reference: file == 0,
+			})
 			inputs.Splits = append(inputs.Splits, corpus.Split{{File: file, End: int64(perFile)}})
 			if err := j.writeBlocks(run, file, perFile, random); err != nil {
 				return err
@@ -56,7 +60,11 @@ func newJob(t *testing.T, perFile int) *job {
 	if err := documents.WriteInputs(string(j.inputs), inputs); err != nil {
 		t.Fatal(err)
 	}
-	j.sketches = work.Outcome{Stage: work.Fingerprint, Run: run, Findings: worktest.Counted(findings.Counts{Documents: int64(2 * perFile), ReferenceDocuments: int64(perFile)})}
+	j.sketches = work.Outcome{
+		Stage:    work.Fingerprint,
+		Run:      run,
+		Findings: worktest.Counted(findings.Counts{Documents: int64(2 * perFile), ReferenceDocuments: int64(perFile)}),
+	}
 	j.refs = slices.Sorted(maps.Keys(j.sets))
 	return j
 }
@@ -151,7 +159,9 @@ func (j *job) gather(t *testing.T, placeBytes int64, bounds groups.Bounds, outco
 }
 
 // placeRanges places components by ranges.
-func (j *job) placeRanges(t *testing.T, placeBytes int64, bounds groups.Bounds, outcomes []work.Outcome) []work.Outcome {
+func (j *job) placeRanges(t *testing.T, placeBytes int64, bounds groups.Bounds,
+	outcomes []work.Outcome,
+) []work.Outcome {
 	t.Helper()
 	ranges := union.Ranges{Inputs: j.inputs, Count: j.ranges}
 	if err := ranges.Setup(); err != nil {
@@ -164,8 +174,12 @@ func (j *job) placeRanges(t *testing.T, placeBytes int64, bounds groups.Bounds, 
 		}
 		return done
 	}
-	spreading, linking, moving := union.Spreading{Ranges: ranges, Kind: records.Nodes}, union.Linking{Ranges: ranges, Bytes: 1 << 20}, union.Moving{Ranges: ranges}
-	nodes := do(worktest.Tasks(t, j.runs, union.SpreadingDelivery(records.Nodes, j.ranges), work.RunsOf(outcomes)...), spreading.Task)
+	spreading, linking, moving := union.Spreading{Ranges: ranges, Kind: records.Nodes}, union.Linking{
+		Ranges: ranges,
+		Bytes:  1 << 20,
+	}, union.Moving{Ranges: ranges}
+	nodes := do(worktest.Tasks(t, j.runs, union.SpreadingDelivery(records.Nodes, j.ranges), work.RunsOf(outcomes)...),
+		spreading.Task)
 	trees := do(worktest.Tasks(t, j.runs, union.LinkingDelivery(j.ranges), work.RunsOf(nodes)...), linking.Task)
 	uniting := &Uniting{Uniting: union.Uniting{Ranges: ranges}, Bounds: bounds}
 	_, tasks := worktest.Plan(t, j.runs, append(outcomes, trees...), func(ctx context.Context, p *work.Planning) error {
@@ -174,7 +188,8 @@ func (j *job) placeRanges(t *testing.T, placeBytes int64, bounds groups.Bounds, 
 	})
 	moved := do(tasks, moving.Task)
 	placing := &PlacingRange{Finishing: union.Finishing{Ranges: ranges}, PlaceBytes: placeBytes}
-	return do(worktest.Tasks(t, j.runs, union.ComponentsDelivery(), work.RunsOf(append(trees, moved...))...), placing.Task)
+	return do(worktest.Tasks(t, j.runs, union.ComponentsDelivery(), work.RunsOf(append(trees, moved...))...),
+		placing.Task)
 }
 
 // send does tasks of Sending.
@@ -218,7 +233,8 @@ func (j *job) read(t *testing.T, outcomes []work.Outcome) places {
 func (j *job) checkSet(t *testing.T, s records.PlacedSet) {
 	t.Helper()
 	want := j.sets[s.Ref]
-	if got := sketchblock.AppendSet(nil, s.Set); !slices.Equal(got, want) || int(s.Size) != len(want) || s.Priority != priorityOf(s.Ref) {
+	if got := sketchblock.AppendSet(nil, s.Set); !slices.Equal(got, want) || int(s.Size) != len(want) ||
+		s.Priority != priorityOf(s.Ref) {
 		t.Errorf("document %d: %+v, want %x", s.Ref, s, want)
 	}
 }

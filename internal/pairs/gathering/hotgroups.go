@@ -16,12 +16,12 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// HotGroups joins dense groups to hot groups, gives each hot group a place and makes the tasks that send sets there. Dense groups
-// that share documents make one hot group. It has too many pairs to compare them all.
+// HotGroups joins dense groups to hot groups, gives each hot group a place and makes the tasks that send sets there.
+// Dense groups that share documents make one hot group. It has too many pairs to compare them all.
 type HotGroups struct {
 	Inputs work.Path
-	// PlaceBytes is about how many bytes the sets of the hot groups of a place take, at 8 bytes a shingle. One hot group may take
-	// more: a hot group is not cut.
+	// PlaceBytes is about how many bytes the sets of the hot groups of a place take, at 8 bytes a shingle. One hot
+	// group may take more: a hot group is not cut.
 	PlaceBytes int64
 	// GraphBytes is about how much memory the documents of hot groups may take.
 	GraphBytes int64
@@ -31,14 +31,19 @@ type HotGroups struct {
 
 func (h *HotGroups) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
-// Plan places the hot groups. The outcome of the step names the run file that holds the number of documents of the hot groups of
-// each place. It names none if there is no hot group. The tasks are tasks of [Sending], with the step [SetsStep].
+// Plan places the hot groups. The outcome of the step names the run file that holds the number of documents of the hot
+// groups of each place. It names none if there is no hot group. The tasks are tasks of [Sending], with the step
+// [SetsStep].
 func (h *HotGroups) Plan(_ context.Context, p *work.Planning) error {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
 	placing := &placingHotGroups{
-		run: &p.Run, layout: &h.layout, packer: graphs.NewPacker(h.PlaceBytes / hashBytes), inputs: map[docref.Ref]docref.Ref{},
-		hotGroups: map[graphs.Place]records.HotGroupNumber{}, sizes: map[graphs.Place]uint32{},
+		run:       &p.Run,
+		layout:    &h.layout,
+		packer:    graphs.NewPacker(h.PlaceBytes / hashBytes),
+		inputs:    map[docref.Ref]docref.Ref{},
+		hotGroups: map[graphs.Place]records.HotGroupNumber{},
+		sizes:     map[graphs.Place]uint32{},
 	}
 	graph := &joining.Graph{Bytes: h.GraphBytes, Folder: string(p.Runs.Folder), Stopped: p.Run.Stopped}
 	runs := work.RunsBut(p.Outcomes, work.Fingerprint, work.Strip, work.Prune)
@@ -84,7 +89,12 @@ func (h *placingHotGroups) Place(c joining.Component) (uint64, error) {
 func (h *placingHotGroups) Document(d joining.Document) (none struct{}, err error) {
 	place, hotGroup := graphs.Place(d.Component.Value), records.HotGroupNumber(d.Component.Value>>32)
 	h.sizes[place]++
-	return none, want(h.run, h.layout, records.Want{Ref: d.Ref, Place: place, Second: h.inputs[d.Ref], HotGroup: hotGroup})
+	return none, want(h.run, h.layout, records.Want{
+		Ref:      d.Ref,
+		Place:    place,
+		Second:   h.inputs[d.Ref],
+		HotGroup: hotGroup,
+	})
 }
 
 func (h *placingHotGroups) Node(int, graphs.Node, struct{}) error { return nil }
@@ -99,9 +109,11 @@ func (h *placingHotGroups) writeSizes() error {
 	return nil
 }
 
-// eachHotGroupPart visits the parts of the graph of the documents of dense groups. It notes in inputs, for documents of the
-// reference, the equal document of the input.
-func eachHotGroupPart(runs []string, inputs map[docref.Ref]docref.Ref, m *work.Memory, visit func(int, graphs.Part) error) error {
+// eachHotGroupPart visits the parts of the graph of the documents of dense groups. It notes in inputs, for documents of
+// the reference, the equal document of the input.
+func eachHotGroupPart(runs []string, inputs map[docref.Ref]docref.Ref, m *work.Memory,
+	visit func(int, graphs.Part) error,
+) error {
 	return work.EachPart(runs, records.HotGroupMembers, m, func(number int, members []byte) error {
 		var part graphs.Part
 		m.Nodes.Reset()
@@ -123,8 +135,8 @@ func eachHotGroupPart(runs []string, inputs map[docref.Ref]docref.Ref, m *work.M
 	})
 }
 
-// stars are the documents of hot groups that are like one pivot, if there are very many. They are known to be much alike. So the pairs of
-// such a star are not compared, even if they have met under other keys.
+// stars are the documents of hot groups that are like one pivot, if there are very many. They are known to be much
+// alike. So the pairs of such a star are not compared, even if they have met under other keys.
 type stars struct {
 	documents graphs.Numbering[uint32]
 	of        []records.StarNumber // by number of the document

@@ -11,8 +11,8 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// TestHotGroups: dense groups that share documents are one hot group, across parts. Its documents come to one place, however
-// many they are. They know their hot group and the equal document of the input.
+// TestHotGroups: dense groups that share documents are one hot group, across parts. Its documents come to one place,
+// however many they are. They know their hot group and the equal document of the input.
 func TestHotGroups(t *testing.T) {
 	j := newJob(t, 10)
 	groups := [][]docref.Ref{
@@ -31,7 +31,12 @@ func TestHotGroups(t *testing.T) {
 	for part, group := range groups {
 		path := worktest.Write(t, j.runs, func(run *runfile.Writer) error {
 			for _, ref := range group {
-				m := records.HotGroupMember{Ref: ref, Second: inputs[ref], Other: group[0], Size: uint32(len(j.sets[ref]))}
+				m := records.HotGroupMember{
+					Ref:    ref,
+					Second: inputs[ref],
+					Other:  group[0],
+					Size:   uint32(len(j.sets[ref])),
+				}
 				if err := records.Write(run, records.HotGroupMembers, part, &m); err != nil {
 					return err
 				}
@@ -69,7 +74,8 @@ func TestHotGroups(t *testing.T) {
 			for _, hotGroup := range byHotGroup {
 				hotGroups = append(hotGroups, slices.Sorted(slices.Values(hotGroup)))
 			}
-			if got := slices.Collect(records.All[uint32](sizes[place])); !slices.Equal(got, []uint32{uint32(len(sets))}) {
+			if got := slices.Collect(records.All[uint32](sizes[place])); !slices.Equal(got,
+				[]uint32{uint32(len(sets))}) {
 				t.Errorf("place %d is told of %d documents and has %d", place, got, len(sets))
 			}
 		}

@@ -15,8 +15,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Where many tasks join the parts of the candidate graph, each places the components that begin in a range of document order. The places of
-// range 5 of 128 are 5, 133, 261 and so on, so no task needs to know how many another one makes.
+// Where many tasks join the parts of the candidate graph, each places the components that begin in a range of document
+// order. The places of range 5 of 128 are 5, 133, 261 and so on, so no task needs to know how many another one makes.
 
 // strideOf returns the distance of the places of a range.
 func strideOf(ranges int) graphs.Place { return graphs.Place(max(ranges, 1)) }
@@ -59,7 +59,12 @@ func (r *PlacingRange) Task(_ context.Context, t work.Task, w *work.TaskContext)
 		return err
 	}
 	of := &placing{
-		run: &w.Run, layout: r.Layout(), stars: stars, packer: graphs.NewPacker(r.PlaceBytes / hashBytes), number: graphs.Place(t.Number), stride: strideOf(r.Count),
+		run:    &w.Run,
+		layout: r.Layout(),
+		stars:  stars,
+		packer: graphs.NewPacker(r.PlaceBytes / hashBytes),
+		number: graphs.Place(t.Number),
+		stride: strideOf(r.Count),
 	}
 	if err := joining.Label(graph, of); err != nil {
 		return err

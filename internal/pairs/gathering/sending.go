@@ -23,8 +23,11 @@ const (
 // SetsDelivery makes a task of [SetsStep] for each split that has a wanted document.
 func SetsDelivery() work.Delivery {
 	return work.Delivery{
-		Step: SetsStep, Needed: []runfile.Kind{records.Wanted}, Extra: []runfile.Kind{records.Documents, records.Sets, records.CommonParts},
-		IntoPlaces: true, Enough: work.ManyTasks,
+		Step:       SetsStep,
+		Needed:     []runfile.Kind{records.Wanted},
+		Extra:      []runfile.Kind{records.Documents, records.Sets, records.CommonParts},
+		IntoPlaces: true,
+		Enough:     work.ManyTasks,
 	}
 }
 
@@ -58,7 +61,14 @@ func (s *Sending) sendPairs(w *work.TaskContext) error {
 		return err
 	}
 	records.OrderByNode(locations, records.LocationSize)
-	p := pairSender{run: &w.Run, stride: strideOf(s.Ranges), nodes: nodes, locations: locations, wanted: w.Pairs[:0], oversized: 4 * len(nodes) / records.NodeSize}
+	p := pairSender{
+		run:       &w.Run,
+		stride:    strideOf(s.Ranges),
+		nodes:     nodes,
+		locations: locations,
+		wanted:    w.Pairs[:0],
+		oversized: 4 * len(nodes) / records.NodeSize,
+	}
 	for _, piece := range w.Pieces {
 		if piece.Kind != records.NodePairs {
 			continue

@@ -34,7 +34,12 @@ func BenchmarkShard(b *testing.B) {
 		paths = append(paths, worktest.Write(b, runs, func(run *runfile.Writer) error {
 			for i := range perTask {
 				family := rand.New(rand.NewPCG(random.Uint64N(tasks*perTask/4), 3))
-				r := candidates.Record{Ref: docref.Ref(task*perTask + i), Digest: digest.Digest{random.Uint64()}, Size: uint32(60 + random.IntN(10)), First: true}
+				r := candidates.Record{
+					Ref:    docref.Ref(task*perTask + i),
+					Digest: digest.Digest{random.Uint64()},
+					Size:   uint32(60 + random.IntN(10)),
+					First:  true,
+				}
 				for position := range uint32(8) {
 					shingle := shingleOf(family)
 					if random.IntN(3) > 0 {
@@ -53,14 +58,21 @@ func BenchmarkShard(b *testing.B) {
 	}
 	d := work.Delivery{Needed: []runfile.Kind{records.Keys}, Shards: shardsOfJob}
 	job := worktest.Tasks(b, runs, d, paths...)
-	keyed := Keyed{Layout: &documents.Layout{}, Shards: shardsOfJob, Threshold: .8, Exact: true, Bounds: &Bounds{Group: 8128}}
+	keyed := Keyed{
+		Layout:    &documents.Layout{},
+		Shards:    shardsOfJob,
+		Threshold: .8,
+		Exact:     true,
+		Bounds:    &Bounds{Group: 8128},
+	}
 	memory := &work.Memory{}
 	for b.Loop() {
 		var outcome work.Outcome
 		taskContext := work.TaskContext{Memory: memory, Runs: runs, Outcome: &outcome}
-		err := taskContext.Do(context.Background(), job[0], func(_ context.Context, t work.Task, w *work.TaskContext) error {
-			return keyed.Shard(w, t.Number)
-		})
+		err := taskContext.Do(context.Background(), job[0],
+			func(_ context.Context, t work.Task, w *work.TaskContext) error {
+				return keyed.Shard(w, t.Number)
+			})
 		if err != nil {
 			b.Fatal(err)
 		}

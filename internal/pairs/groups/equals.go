@@ -27,14 +27,19 @@ func (e *Equals) Shard(w *work.TaskContext, shard int) error {
 	equal := Stars{run: &w.Run, part: shard, shard: shard, shards: e.Shards, large: e.large}
 	var failed error
 	g := candidates.Grouper{
-		MaxComparisons: math.MaxInt64, FirstInput: e.FirstInput,
-		Stopped:   func() bool { return stopped(w, &failed) },
-		Candidate: func(_, _ *candidates.Record) {},
-		Identical: func(first, other *candidates.Record) { failed = cmp.Or(failed, equal.add(first, other)) },
+		MaxComparisons: math.MaxInt64,
+		FirstInput:     e.FirstInput,
+		Stopped:        func() bool { return stopped(w, &failed) },
+		Candidate:      func(_, _ *candidates.Record) {},
+		Identical:      func(first, other *candidates.Record) { failed = cmp.Or(failed, equal.add(first, other)) },
 	}
 	distinct := graphs.Node(0)
 	sorting := sorting{
-		kind: records.Digests, shard: shard, shards: e.Shards, held: e.large.records, premerger: &premerger{stars: &equal, firstInput: e.FirstInput},
+		kind:      records.Digests,
+		shard:     shard,
+		shards:    e.Shards,
+		held:      e.large.records,
+		premerger: &premerger{stars: &equal, firstInput: e.FirstInput},
 	}
 	return sorting.read(w, func(keys []candidates.Record) error {
 		if distinct, failed = e.writeDistinct(&w.Run, shard, keys, distinct); failed == nil {
@@ -45,8 +50,11 @@ func (e *Equals) Shard(w *work.TaskContext, shard int) error {
 }
 
 // writeDistinct writes the first document under each key as a node. Each of these is compared with every other. The
-// second document of its class, if any, is a node joined to it; see [candidates.Class]. Next is the number of the next node.
-func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates.Record, next graphs.Node) (graphs.Node, error) {
+// second document of its class, if any, is a node joined to it; see [candidates.Class]. Next is the number of the next
+// node.
+func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates.Record,
+	next graphs.Node,
+) (graphs.Node, error) {
 	for class := range graphs.Runs(keys, func(a, b *candidates.Record) bool { return a.Digest == b.Digest }) {
 		first := &class[0]
 		if first.Size == 0 {
@@ -60,7 +68,11 @@ func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates
 			if i < 0 {
 				continue
 			}
-			if err := records.WriteNode(run, records.Distinct, shard, records.Node{Ref: class[i].Ref, Weight: first.Size, Parent: center}); err != nil {
+			if err := records.WriteNode(run, records.Distinct, shard, records.Node{
+				Ref:    class[i].Ref,
+				Weight: first.Size,
+				Parent: center,
+			}); err != nil {
 				return next, err
 			}
 			next++

@@ -103,7 +103,8 @@ func (c *corpus) pairs(threshold float64) map[pair]bool {
 	for i, d := range c.documents {
 		for _, other := range c.documents[:i] {
 			isFirst := classes[d.Digest].First == d.Ref && classes[other.Digest].First == other.Ref
-			if !isFirst || float64(min(d.Size, other.Size))/float64(max(d.Size, other.Size)) < threshold || !c.meet(d, other) {
+			if !isFirst || float64(min(d.Size, other.Size))/float64(max(d.Size, other.Size)) < threshold ||
+				!c.meet(d, other) {
 				continue
 			}
 			if x, y, ok := candidates.Ends(classes[d.Digest], classes[other.Digest], c.firstInput); ok {
@@ -125,13 +126,20 @@ func (c *corpus) meet(a, b candidates.Record) bool {
 
 // keyed returns the groups of a corpus.
 func (c *corpus) keyed(threshold float64, bounds Bounds) *Keyed {
-	return &Keyed{Layout: &documents.Layout{FirstInput: c.firstInput}, Shards: shards, Threshold: threshold, Bounds: &bounds}
+	return &Keyed{
+		Layout:    &documents.Layout{FirstInput: c.firstInput},
+		Shards:    shards,
+		Threshold: threshold,
+		Bounds:    &bounds,
+	}
 }
 
 // first goes through all shards for the first time.
 func (c *corpus) first(t *testing.T, runs work.Runs, k *Keyed) (keys work.Outcome, all []work.Outcome) {
 	keys = c.write(t, runs)
-	all = doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.TaskContext) error { return k.Shard(w, task.Number) })
+	all = doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.TaskContext) error {
+		return k.Shard(w, task.Number)
+	})
 	return keys, all
 }
 
@@ -146,7 +154,8 @@ func found(t *testing.T, all []work.Outcome) (pairs, edges map[pair]bool) {
 	}
 	for part := range parts {
 		nodes := records.DecodePart(graphs.Part{}, worktest.Read(t, records.Nodes, work.RunsOf(all)...)[part])
-		for b := worktest.Read(t, records.NodePairs, work.RunsOf(all)...)[part]; len(b) > 0; b = b[records.NodePairSize:] {
+		for b := worktest.Read(t, records.NodePairs, work.RunsOf(all)...)[part]; len(b) >
+			0; b = b[records.NodePairSize:] {
 			x, y := records.GetNodePair(b)
 			pairs[pairOf(nodes.Refs[x], nodes.Refs[y])] = true
 		}
@@ -186,12 +195,14 @@ func TestShard(t *testing.T) {
 	}
 }
 
-// TestPremerged: equal documents of a large shard, which are merged early, have the edges that they always have, in parts of bounded size.
+// TestPremerged: equal documents of a large shard, which are merged early, have the edges that they always have, in
+// parts of bounded size.
 func TestPremerged(t *testing.T) {
 	for _, ofReference := range []int{0, 40} {
 		c := newCorpus(7, 2000, ofReference)
 		for i := range c.documents {
-			if of := []int{50, 60, 3}[i%3]; i > of && i%7 > 2 { // of the last class the first document may be of the reference
+			// of the last class the first document may be of the reference
+			if of := []int{50, 60, 3}[i%3]; i > of && i%7 > 2 {
 				c.documents[i] = c.documents[of]
 				c.documents[i].Ref = docref.Ref(i)
 			}
@@ -216,7 +227,8 @@ func TestPremerged(t *testing.T) {
 	}
 }
 
-// TestPremergedWithSides: equal documents that are merged early have the edges and pairs that they always have, also if they have sides.
+// TestPremergedWithSides: equal documents that are merged early have the edges and pairs that they always have, also if
+// they have sides.
 func TestPremergedWithSides(t *testing.T) {
 	for _, ofReference := range []int{0, 40} {
 		c := newCorpus(8, 1500, ofReference)
@@ -253,7 +265,9 @@ func (c *corpus) later(t *testing.T, runs work.Runs, k *Keyed, keys work.Outcome
 			t.Fatalf("a task of step %d", task.Step)
 		}
 	}
-	return append(all, worktest.Do(t, runs, tasks, func(_ context.Context, task work.Task, w *work.TaskContext) error { return k.OversizedGroups(w, task) })...)
+	return append(all, worktest.Do(t, runs, tasks, func(_ context.Context, task work.Task, w *work.TaskContext) error {
+		return k.OversizedGroups(w, task)
+	})...)
 }
 
 // TestOversizedGroupsOfSmallCorpora: a small corpus has the same pairs whether its groups have waited or not.
@@ -281,7 +295,8 @@ func TestDenseGroups(t *testing.T) {
 	pairs, _ := found(t, all)
 	inHotGroups := map[docref.Ref]bool{}
 	for part := range 2 * shards {
-		for member := range records.All[records.HotGroupMember](worktest.Read(t, records.HotGroupMembers, work.RunsOf(all)...)[part]) {
+		for member := range records.All[records.HotGroupMember](worktest.Read(t, records.HotGroupMembers,
+			work.RunsOf(all)...)[part]) {
 			inHotGroups[member.Ref] = true
 		}
 	}
@@ -348,7 +363,9 @@ func TestEquals(t *testing.T) {
 		return nil
 	})
 	e := Equals{FirstInput: c.firstInput, Shards: shards}
-	all := doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.TaskContext) error { return e.Shard(w, task.Number) })
+	all := doShards(t, runs, keys, func(_ context.Context, task work.Task, w *work.TaskContext) error {
+		return e.Shard(w, task.Number)
+	})
 	classes, stars := c.equals()
 	_, edges := found(t, all)
 	check(t, "equal documents", edges, stars)
@@ -402,7 +419,12 @@ func TestRepeatedIDs(t *testing.T) {
 		}
 	}
 	// Documents before FirstInput are of the reference. Its ids may stand in the input, too.
-	for first, want := range map[docref.Ref]string{0: "2 ids of 5: f:0 and f:7", 1: "1 ids of 3: f:1 and f:4", 2: "1 ids of 2: f:4 and f:8", 5: "0 ids of 0:  and "} {
+	for first, want := range map[docref.Ref]string{
+		0: "2 ids of 5: f:0 and f:7",
+		1: "1 ids of 3: f:1 and f:4",
+		2: "1 ids of 2: f:4 and f:8",
+		5: "0 ids of 0:  and ",
+	} {
 		layout.FirstInput = first
 		var counts findings.Counts
 		var found findings.RepeatedIDs
@@ -410,7 +432,8 @@ func TestRepeatedIDs(t *testing.T) {
 			findings.Merge(&counts, o.Counts)
 			findings.Merge(&found, o.Repeated)
 		}
-		got := fmt.Sprintf("%d ids of %d: %s and %s", counts.RepeatedIDs, found.Documents, found.Example.First, found.Example.Second)
+		got := fmt.Sprintf("%d ids of %d: %s and %s", counts.RepeatedIDs, found.Documents, found.Example.First,
+			found.Example.Second)
 		if got != want {
 			t.Errorf("from %d on %s, want %s", first, got, want)
 		}
@@ -434,7 +457,8 @@ func TestLimit(t *testing.T) {
 		{[]int64{200}, 100, 1 << 62},
 	} {
 		if got := b.Limit(c.oversizedGroups, c.documents); got != c.want {
-			t.Errorf("oversized groups of %d pairs, %d documents: limit %d, want %d", c.oversizedGroups, c.documents, got, c.want)
+			t.Errorf("oversized groups of %d pairs, %d documents: limit %d, want %d", c.oversizedGroups, c.documents,
+				got, c.want)
 		}
 	}
 }

@@ -16,7 +16,9 @@ func write(t testing.TB, runs work.Runs, write func(*runfile.Writer) error) work
 }
 
 // doShards does the tasks of all shards that keys were written to.
-func doShards(t *testing.T, runs work.Runs, keys work.Outcome, do func(context.Context, work.Task, *work.TaskContext) error) []work.Outcome {
+func doShards(t *testing.T, runs work.Runs, keys work.Outcome,
+	do func(context.Context, work.Task, *work.TaskContext) error,
+) []work.Outcome {
 	t.Helper()
 	d := work.Delivery{Needed: []runfile.Kind{records.Keys, records.Digests, records.IDs}, Shards: shards}
 	all := worktest.Do(t, runs, worktest.Tasks(t, runs, d, keys.Run), do)

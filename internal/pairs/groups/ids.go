@@ -28,8 +28,8 @@ func WriteID(run *runfile.Writer, shards int, ref docref.Ref, hash uint64) error
 }
 
 // RepeatedIDs finds the documents of a shard of ids that share their id with another document, and writes them by
-// split, and the hashes of these ids for the next run of a scheduled job. It counts the ones of the input. All ids of one hash are in one shard, so the
-// counts of all shards are exact.
+// split, and the hashes of these ids for the next run of a scheduled job. It counts the ones of the input. All ids of
+// one hash are in one shard, so the counts of all shards are exact.
 func RepeatedIDs(w *work.TaskContext, layout *documents.Layout) error {
 	packed, err := w.Read(0, records.IDs)
 	if err != nil {
@@ -64,13 +64,16 @@ func RepeatedIDs(w *work.TaskContext, layout *documents.Layout) error {
 	if found.ids > 0 {
 		w.Outcome.Counts.RepeatedIDs += found.ids
 		w.Outcome.Repeated = findings.RepeatedIDs{Documents: found.documents, Example: findings.IDExample{
-			At: uint64(found.first), First: layout.Inputs.Name(found.first), Second: layout.Inputs.Name(found.second),
+			At:     uint64(found.first),
+			First:  layout.Inputs.Name(found.first),
+			Second: layout.Inputs.Name(found.second),
 		}}
 	}
 	return nil
 }
 
-// EachSharedID visits the hashes of the ids that several documents of the last run have, in a run file that it has left.
+// EachSharedID visits the hashes of the ids that several documents of the last run have, in a run file that it has
+// left.
 func EachSharedID(path string, m *work.Memory, visit func(hash uint64)) error {
 	pieces, err := runfile.Pieces(path)
 	if err != nil {

@@ -26,8 +26,8 @@ type Keyed struct {
 	// Unchanged, if not nil, are the files of an incremental run whose documents are pruned. Reused are these files if
 	// [Known] writes the pairs of two unchanged documents, so that no other stage forms them.
 	Unchanged, Reused documents.Unchanged
-	// TellsLasting writes, for the next run of a scheduled job, the keys of oversized groups and of equal documents. What is compared under these depends on
-	// all documents that have them.
+	// TellsLasting writes, for the next run of a scheduled job, the keys of oversized groups and of equal documents.
+	// What is compared under these depends on all documents that have them.
 	TellsLasting bool
 
 	large large
@@ -36,7 +36,14 @@ type Keyed struct {
 // Shard goes through a shard for the first time. It writes the candidate pairs, the stars of equal documents, which are
 // edges already, and the oversized groups, which wait.
 func (k *Keyed) Shard(w *work.TaskContext, shard int) error {
-	equal := Stars{run: &w.Run, part: shard, shard: shard, shards: k.Shards, large: k.large, tellsLasting: k.TellsLasting}
+	equal := Stars{
+		run:          &w.Run,
+		part:         shard,
+		shard:        shard,
+		shards:       k.Shards,
+		large:        k.large,
+		tellsLasting: k.TellsLasting,
+	}
 	var failed error
 	pairs := NewPairs(w, shard)
 	pairs.reused = k.Reused
@@ -44,12 +51,20 @@ func (k *Keyed) Shard(w *work.TaskContext, shard int) error {
 	g.Identical = func(first, other *candidates.Record) { failed = cmp.Or(failed, equal.add(first, other)) }
 	g.Oversized = func(group []candidates.Record, pairs int64) {
 		w.Outcome.OversizedPairs += pairs
-		w.Outcome.NewOversizedPairs += pairs - g.OversizedWithout(group, func(r *candidates.Record) bool { return !k.Unchanged.Has(r.Ref) })
-		w.Outcome.OversizedGroups = append(w.Outcome.OversizedGroups, work.OversizedGroup{ID: g.KeyID(&group[0]), Pairs: pairs})
+		w.Outcome.NewOversizedPairs += pairs - g.OversizedWithout(group, func(r *candidates.Record) bool {
+			return !k.Unchanged.Has(r.Ref)
+		})
+		w.Outcome.OversizedGroups = append(w.Outcome.OversizedGroups, work.OversizedGroup{
+			ID:    g.KeyID(&group[0]),
+			Pairs: pairs,
+		})
 		failed = cmp.Or(failed, records.WriteOversized(&w.Run, shard, group, pairs), equal.tellLasting(group[0].Key))
 	}
 	sorting := sorting{
-		kind: records.Keys, shard: shard, shards: k.Shards, held: cmp.Or(k.large.records, RecordsAtATime(k.KeyBytes)),
+		kind:      records.Keys,
+		shard:     shard,
+		shards:    k.Shards,
+		held:      cmp.Or(k.large.records, RecordsAtATime(k.KeyBytes)),
 		previous:  func(packed []byte) uint64 { return records.PreviousKey(packed, k.Exact) },
 		premerger: &premerger{stars: &equal, firstInput: k.Layout.FirstInput},
 	}

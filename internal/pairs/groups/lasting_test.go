@@ -13,7 +13,8 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// TestLasting: the next run is told the keys of oversized groups and of equal documents, also if these are merged early, and no others.
+// TestLasting: the next run is told the keys of oversized groups and of equal documents, also if these are merged
+// early, and no others.
 func TestLasting(t *testing.T) {
 	for _, large := range []large{{}, {bytes: 1, nodes: 50, records: 3}} {
 		c := newCorpus(7, 6000, 40)
@@ -43,7 +44,8 @@ func TestLasting(t *testing.T) {
 			}
 		}
 		got := map[uint32]bool{}
-		for packed := worktest.Read(t, records.LastingKeys, work.RunsOf(all)...)[0]; len(packed) > 0; packed = packed[records.LastingKeySize:] {
+		for packed := worktest.Read(t, records.LastingKeys, work.RunsOf(all)...)[0]; len(packed) >
+			0; packed = packed[records.LastingKeySize:] {
 			got[binary.LittleEndian.Uint32(packed)] = true
 		}
 		if !maps.Equal(got, want) {

@@ -61,15 +61,22 @@ func TestShardsDoNotMatter(t *testing.T) {
 			return nil
 		})
 		tasks := worktest.Tasks(t, runs, work.Delivery{Needed: []runfile.Kind{records.Keys}}, path)
-		all := worktest.Do(t, runs, tasks, func(_ context.Context, task work.Task, w *work.TaskContext) error { return k.Shard(w, task.Number) })
+		all := worktest.Do(t, runs, tasks, func(_ context.Context, task work.Task, w *work.TaskContext) error {
+			return k.Shard(w, task.Number)
+		})
 		var waiting []work.OversizedGroup
 		for i := range all {
 			all[i].Stage = work.Group
 			waiting = append(waiting, all[i].OversizedGroups...)
 		}
 		slices.SortFunc(waiting, func(a, b work.OversizedGroup) int { return cmp.Compare(a.ID, b.ID) })
-		all = c.later(t, runs, k, work.Outcome{Stage: work.Key, Run: path, Findings: worktest.Counted(findings.Counts{Documents: int64(len(c.documents))})}, all)
-		met, equal := joined(t, all, records.Nodes, records.NodePairs, records.NodePairSize), joined(t, all, records.EdgeNodes, records.Edges, records.EdgeSize)
+		all = c.later(t, runs, k, work.Outcome{
+			Stage:    work.Key,
+			Run:      path,
+			Findings: worktest.Counted(findings.Counts{Documents: int64(len(c.documents))}),
+		}, all)
+		met := joined(t, all, records.Nodes, records.NodePairs, records.NodePairSize)
+		equal := joined(t, all, records.EdgeNodes, records.Edges, records.EdgeSize)
 		for p, times := range equal {
 			if times != 1 {
 				t.Errorf("%d shards: the edge %v is written %d times", n, p, times)
@@ -85,8 +92,10 @@ func TestShardsDoNotMatter(t *testing.T) {
 			}
 			continue
 		}
-		if !maps.Equal(setOf(met), pairs) || !maps.Equal(setOf(equal), edges) || !slices.Equal(waiting, oversizedGroups) {
-			t.Errorf("%d shards: %d pairs, %d edges, %d crowds, want %d, %d and %d", n, len(met), len(equal), len(waiting), len(pairs), len(edges), len(oversizedGroups))
+		if !maps.Equal(setOf(met), pairs) || !maps.Equal(setOf(equal), edges) ||
+			!slices.Equal(waiting, oversizedGroups) {
+			t.Errorf("%d shards: %d pairs, %d edges, %d crowds, want %d, %d and %d", n, len(met), len(equal),
+				len(waiting), len(pairs), len(edges), len(oversizedGroups))
 		}
 	}
 }
@@ -107,7 +116,10 @@ func TestWriters(t *testing.T) {
 	for i := range documents {
 		documents[i] = candidates.Record{Ref: docref.Ref(i)<<40 | 7, Size: uint32(1000 + i)}
 	}
-	for kind, size := range map[runfile.Kind]int{records.NodePairs: records.NodePairSize, records.Edges: records.EdgeSize} {
+	for kind, size := range map[runfile.Kind]int{
+		records.NodePairs: records.NodePairSize,
+		records.Edges:     records.EdgeSize,
+	} {
 		want := map[pair]int{}
 		nodes := map[runfile.Kind]runfile.Kind{records.NodePairs: records.Nodes, records.Edges: records.EdgeNodes}[kind]
 		const part = 5
@@ -162,8 +174,8 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// TestLimitIsLargest: all oversized groups within the limit together have no more pairs than the bounds allow. With twice the
-// limit they would have.
+// TestLimitIsLargest: all oversized groups within the limit together have no more pairs than the bounds allow. With
+// twice the limit they would have.
 func TestLimitIsLargest(t *testing.T) {
 	random := rand.New(rand.NewPCG(10, 11))
 	for range 2000 {
@@ -218,15 +230,28 @@ func TestFailures(t *testing.T) {
 		do   func(context.Context, work.Task, *work.TaskContext) error
 		runs []string
 	}{
-		"keys": {worktest.Tasks(t, runs, work.Delivery{Needed: []runfile.Kind{records.Keys}}, keys.Run)[0], placed(k.Shard), []string{keys.Run}},
-		"crowds": {
-			later[0], func(_ context.Context, task work.Task, w *work.TaskContext) error { return k.OversizedGroups(w, task) }, work.RunsOf(all),
+		"keys": {
+			worktest.Tasks(t, runs, work.Delivery{Needed: []runfile.Kind{records.Keys}}, keys.Run)[0],
+			placed(k.Shard),
+			[]string{keys.Run},
 		},
-		"digests": {worktest.Tasks(t, runs, work.Delivery{Needed: []runfile.Kind{records.Digests}}, digests.Run)[0], placed(e.Shard), []string{digests.Run}},
+		"crowds": {
+			later[0], func(_ context.Context, task work.Task, w *work.TaskContext) error {
+				return k.OversizedGroups(w, task)
+			}, work.RunsOf(all),
+		},
+		"digests": {
+			worktest.Tasks(t, runs, work.Delivery{Needed: []runfile.Kind{records.Digests}}, digests.Run)[0],
+			placed(e.Shard),
+			[]string{digests.Run},
+		},
 		"ids": {
 			worktest.Tasks(t, runs, work.Delivery{Needed: []runfile.Kind{records.IDs}}, digests.Run)[0],
 			placed(func(w *work.TaskContext, _ int) error {
-				return RepeatedIDs(w, &documents.Layout{Starts: []docref.Ref{0}, Inputs: &documents.Inputs{Files: make([]input.File, 1)}})
+				return RepeatedIDs(w, &documents.Layout{
+					Starts: []docref.Ref{0},
+					Inputs: &documents.Inputs{Files: make([]input.File, 1)},
+				})
 			}),
 			[]string{digests.Run},
 		},

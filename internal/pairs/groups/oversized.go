@@ -38,11 +38,16 @@ func (c *OversizedGroups) Plan(_ context.Context, p *work.Planning) error {
 		p.Runs.ReleaseStage(p.Outcomes, work.Key)
 		return nil
 	}
-	list, dense, err := writeLimit(p, oversizedGroups, c.limit(oversizedGroups, p.Counts.Documents+p.Counts.ReferenceDocuments))
+	list, dense, err := writeLimit(p, oversizedGroups,
+		c.limit(oversizedGroups, p.Counts.Documents+p.Counts.ReferenceDocuments))
 	if err != nil {
 		return fmt.Errorf("list dense groups: %w", err)
 	}
-	d := work.Delivery{Step: OversizedStep, Needed: []runfile.Kind{records.OversizedGroups}, Extra: []runfile.Kind{records.Limit}}
+	d := work.Delivery{
+		Step:   OversizedStep,
+		Needed: []runfile.Kind{records.OversizedGroups},
+		Extra:  []runfile.Kind{records.Limit},
+	}
 	runs := work.RunsIn(p.Outcomes, work.Group)
 	if dense && !c.Exact && !c.Stars {
 		// Pairs that have met under dense keys only are compared under others.
@@ -57,8 +62,8 @@ func (c *OversizedGroups) Plan(_ context.Context, p *work.Planning) error {
 	return nil
 }
 
-// limit returns the largest number of pairs of an oversized group that is compared. Comparing two texts for passages takes
-// hundreds of times as long as comparing two sets. So the limit is small where dense groups are stars.
+// limit returns the largest number of pairs of an oversized group that is compared. Comparing two texts for passages
+// takes hundreds of times as long as comparing two sets. So the limit is small where dense groups are stars.
 func (c *OversizedGroups) limit(oversizedGroups []work.OversizedGroup, documents int64) int64 {
 	if c.Stars {
 		return c.Bounds.Passages
@@ -71,7 +76,9 @@ func (c *OversizedGroups) limit(oversizedGroups []work.OversizedGroup, documents
 }
 
 // writeLimit writes the limit and the keys of dense groups, and returns the path. Dense says whether there are any.
-func writeLimit(p *work.Planning, oversizedGroups []work.OversizedGroup, limit int64) (path string, dense bool, err error) {
+func writeLimit(p *work.Planning, oversizedGroups []work.OversizedGroup,
+	limit int64,
+) (path string, dense bool, err error) {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
 	packed := binary.LittleEndian.AppendUint64(nil, uint64(limit))
@@ -104,8 +111,8 @@ func readLimit(w *work.TaskContext, catalog string) (limit int64, dense graphs.N
 	return limit, dense, nil
 }
 
-// OversizedGroups goes through the oversized groups of a shard. It compares those that are not dense, and gathers the documents of dense
-// ones in hot groups. It also compares pairs that have met under dense keys only.
+// OversizedGroups goes through the oversized groups of a shard. It compares those that are not dense, and gathers the
+// documents of dense ones in hot groups. It also compares pairs that have met under dense keys only.
 func (k *Keyed) OversizedGroups(w *work.TaskContext, t work.Task) error {
 	limit, dense, err := readLimit(w, t.Catalog)
 	if err != nil {
@@ -118,7 +125,13 @@ func (k *Keyed) OversizedGroups(w *work.TaskContext, t work.Task) error {
 	pairs.reused = k.Reused
 	g := k.grouper(w, &pairs, &failed)
 	g.DenseKeys = dense
-	sorting := sorting{kind: records.Keys, shard: t.Number, shards: k.Shards, held: cmp.Or(k.large.records, RecordsAtATime(k.KeyBytes)), previous: unmetBefore(g)}
+	sorting := sorting{
+		kind:     records.Keys,
+		shard:    t.Number,
+		shards:   k.Shards,
+		held:     cmp.Or(k.large.records, RecordsAtATime(k.KeyBytes)),
+		previous: unmetBefore(g),
+	}
 	err = sorting.read(w, func(keys []candidates.Record) error {
 		g.Again(keys)
 		return failed

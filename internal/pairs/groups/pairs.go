@@ -98,8 +98,8 @@ func (w *Edges) node(r *candidates.Record) graphs.Node {
 
 func (w *Edges) Finish() error { return records.WritePart(w.run, records.EdgeNodes, w.shard, w.part) }
 
-// MostParts is the largest number of parts of the similarity graph that the tasks of a job's shards make whose edges are few, and the part of
-// cached.Pairs. The numbers of these parts are below it.
+// MostParts is the largest number of parts of the similarity graph that the tasks of a job's shards make whose edges
+// are few, and the part of cached.Pairs. The numbers of these parts are below it.
 func MostParts(shards int) int { return 2*shards + 1 }
 
 // Stars writes the edges from the first of equal documents to the others. The documents of one star come one after the

@@ -25,9 +25,9 @@ type large struct {
 	records int
 }
 
-// premerger merges equal documents early while the key records of a shard are read: a document becomes an edge from the first of its
-// class, and no task holds its record. All documents of a corpus may be equal, and they have one key. The first time that records are
-// read, a vote finds the classes of very many documents. Only these matter.
+// premerger merges equal documents early while the key records of a shard are read: a document becomes an edge from the
+// first of its class, and no task holds its record. All documents of a corpus may be equal, and they have one key. The
+// first time that records are read, a vote finds the classes of very many documents. Only these matter.
 type premerger struct {
 	stars      *Stars
 	firstInput docref.Ref
@@ -41,11 +41,11 @@ type premergedClass struct {
 	key    uint64
 	first  Center
 	side   uint64 // of the first document
-	// other is the first document of another side. Documents of the side of the first one are joined to it; see [candidates.Grouper].
-	// It is known once all records were read.
+	// other is the first document of another side. Documents of the side of the first one are joined to it; see
+	// [candidates.Grouper]. It is known once all records were read.
 	other Center
-	// hasInput and hasOther say that a document of the input, and one of another side, was read. The first of these stands for the class in
-	// pairs that its first document cannot make.
+	// hasInput and hasOther say that a document of the input, and one of another side, was read. The first of these
+	// stands for the class in pairs that its first document cannot make.
 	hasInput, hasOther bool
 	isTold             bool // to the next run
 }
@@ -69,8 +69,9 @@ func (a *premerger) begin() bool {
 	return len(a.classes) > 0
 }
 
-// takes reports whether a packed record is merged early, and the class. Only the first record of a document is. Records come in document
-// order: the first one of a class is not, nor are the first one of the input and the first one of another side.
+// takes reports whether a packed record is merged early, and the class. Only the first record of a document is. Records
+// come in document order: the first one of a class is not, nor are the first one of the input and the first one of
+// another side.
 func (a *premerger) takes(packed []byte) (*premergedClass, bool) {
 	if a == nil || !records.IsFirstKey(packed) {
 		return nil, false
@@ -83,7 +84,12 @@ func (a *premerger) takes(packed []byte) (*premergedClass, bool) {
 	ref, key := records.GetRef(packed[8:]), binary.LittleEndian.Uint64(packed)
 	if !class.first.isKnown {
 		*class = premergedClass{
-			digest: d, key: key, first: Center{Ref: ref, isKnown: true}, side: records.SideOf(packed), other: class.other, hasInput: ref >= a.firstInput,
+			digest:   d,
+			key:      key,
+			first:    Center{Ref: ref, isKnown: true},
+			side:     records.SideOf(packed),
+			other:    class.other,
+			hasInput: ref >= a.firstInput,
 		}
 		return nil, false
 	}

@@ -35,13 +35,14 @@ const (
 	recordBytes  = int64(unsafe.Sizeof(candidates.Record{}))
 )
 
-// RecordsAtATime returns how many key records a task sorts at a time that may hold a number of bytes of them. A shard has more where
-// many documents are short, or where each of them has many keys. Then it is read once for each part that is sorted.
+// RecordsAtATime returns how many key records a task sorts at a time that may hold a number of bytes of them. A shard
+// has more where many documents are short, or where each of them has many keys. Then it is read once for each part that
+// is sorted.
 func RecordsAtATime(bytes int64) int { return max(int(bytes/recordBytes), leastRecords) }
 
-// read visits the key records of a shard, sorted, in the task's memory: all of them at once, or some keys after the other if they
-// are very many. It goes through them twice: a shard may be the records of very many documents under one key. A shard above HeldBytes
-// is read twice, too, piece by piece, and once more for each further visit.
+// read visits the key records of a shard, sorted, in the task's memory: all of them at once, or some keys after the
+// other if they are very many. It goes through them twice: a shard may be the records of very many documents under one
+// key. A shard above HeldBytes is read twice, too, piece by piece, and once more for each further visit.
 func (s sorting) read(w *work.TaskContext, visit func(keys []candidates.Record) error) error {
 	size, each := runfile.SizeOf(w.Pieces, s.kind), s.each
 	if size <= HeldBytes {

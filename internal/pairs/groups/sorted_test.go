@@ -16,15 +16,19 @@ import (
 	"mirrorbeam.dev/internal/work/worktest"
 )
 
-// TestLargeShard: a shard that is too large to be held is read twice, and has the same records in the same order of keys
-// as one that is held.
+// TestLargeShard: a shard that is too large to be held is read twice, and has the same records in the same order of
+// keys as one that is held.
 func TestLargeShard(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 5))
 	runs := worktest.Runs(t)
 	want := make([][]candidates.Record, shards)
 	written := write(t, runs, func(run *runfile.Writer) error {
 		for i := range 200_000 {
-			r := candidates.Record{Key: candidates.KeyOf(random.Uint64N(1<<20)<<44, i%3), Ref: docref.Ref(i), Digest: digest.Digest{random.Uint64()}}
+			r := candidates.Record{
+				Key:    candidates.KeyOf(random.Uint64N(1<<20)<<44, i%3),
+				Ref:    docref.Ref(i),
+				Digest: digest.Digest{random.Uint64()},
+			}
 			if i < 150_000 { // these have one of the shards
 				r.Key = candidates.KeyOf(random.Uint64()>>20, i%3)
 			}
@@ -51,11 +55,12 @@ func TestLargeShard(t *testing.T) {
 		for _, most := range []int{0, all / 4} {
 			w.Figures, got = work.Figures{}, nil
 			visits := 0
-			err := sorting{kind: records.Keys, shard: task.Number, shards: shards, held: most}.read(w, func(keys []candidates.Record) error {
-				visits++
-				got = append(got, keys...)
-				return nil
-			})
+			err := sorting{kind: records.Keys, shard: task.Number, shards: shards, held: most}.read(w,
+				func(keys []candidates.Record) error {
+					visits++
+					got = append(got, keys...)
+					return nil
+				})
 			if err != nil {
 				return err
 			}
@@ -86,7 +91,11 @@ func TestLargeShard(t *testing.T) {
 
 // TestRecordsAtATime: memory for more records than usual is used, and less memory changes nothing.
 func TestRecordsAtATime(t *testing.T) {
-	for bytes, want := range map[int64]int{0: leastRecords, leastRecords: leastRecords, 3 * leastRecords * recordBytes: 3 * leastRecords} {
+	for bytes, want := range map[int64]int{
+		0:                              leastRecords,
+		leastRecords:                   leastRecords,
+		3 * leastRecords * recordBytes: 3 * leastRecords,
+	} {
 		if got := RecordsAtATime(bytes); got != want {
 			t.Errorf("%d records in %d bytes, want %d", got, bytes, want)
 		}

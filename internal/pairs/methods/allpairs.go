@@ -18,7 +18,11 @@ func init() {
 	Register(Method{
 		Name:        All,
 		ComparesAll: true,
-		Refuses:     []Refusal{{Setting: "verify", Only: string(VerifyNone), Why: "with {keys} all every pair would be one; give exact or sketch"}},
+		Refuses: []Refusal{{
+			Setting: "verify",
+			Only:    string(VerifyNone),
+			Why:     "with {keys} all every pair would be one; give exact or sketch",
+		}},
 		Keys: func(*Parameters) (func() Keys, error) {
 			return func() Keys { return AppendDigest }, nil
 		},

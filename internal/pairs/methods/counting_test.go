@@ -71,11 +71,20 @@ func TestCountTasks(t *testing.T) {
 }
 
 // TestFrequenciesComeBack: each split gets the frequencies of its own shingles, set by set, in however many ranges they
-// were counted, by however many tasks, and if a task does several splits or counts for several. Counters that have seen the whole corpus give the same.
+// were counted, by however many tasks, and if a task does several splits or counts for several. Counters that have seen
+// the whole corpus give the same.
 func TestFrequenciesComeBack(t *testing.T) {
 	s := newScene(t)
 	blocks := s.ordered(t)
-	for i, cut := range [][2]int{{1, 1}, {2, 2}, {3*fewCounts + 1, 49}, {1000, 125}, {1000, 125}, {1000, 7}, {1000, 1}} {
+	for i, cut := range [][2]int{
+		{1, 1},
+		{2, 2},
+		{3*fewCounts + 1, 49},
+		{1000, 125},
+		{1000, 125},
+		{1000, 7},
+		{1000, 1},
+	} {
 		ranges, counts := cut[0], cut[1]
 		s.joined = i%2 == 1
 		plan := SpreadPlanning{Parameters: s.p}
@@ -104,7 +113,8 @@ func TestFrequenciesComeBack(t *testing.T) {
 				}
 				want := []byte(nil)
 				for k, hash := range x.set() {
-					want = counters[lshbands.RangeOf(hash, ranges)].AppendFrequencies(want, asmkernels.AppendCounted(nil, x.set()[k:k+1]))
+					want = counters[lshbands.RangeOf(hash, ranges)].AppendFrequencies(want,
+						asmkernels.AppendCounted(nil, x.set()[k:k+1]))
 				}
 				got, err := f.append(nil, x.set())
 				if err != nil || !bytes.Equal(got, want) {

@@ -66,8 +66,8 @@ type reader struct {
 	Document
 }
 
-// read reads document i of a block but for its content. Packed is the content, if it is read. Read returns a hash of the
-// parts: documents of equal digest and equal hash have the same keys.
+// read reads document i of a block but for its content. Packed is the content, if it is read. Read returns a hash of
+// the parts: documents of equal digest and equal hash have the same keys.
 func (r *reader) read(block *sketchblock.Block, i int, packed []byte) (hash uint64) {
 	r.Ref, r.Digest, r.Size = block.Ref(i), block.Digest(i), block.Size(i)
 	r.Scope, r.Side = block.Scope(i), block.Side(i)
@@ -90,8 +90,8 @@ func (r *reader) read(block *sketchblock.Block, i int, packed []byte) (hash uint
 	return hash
 }
 
-// readContent reads the packed content of the document, if content is read. Reading may take long: where nobody uses it, the
-// content is empty.
+// readContent reads the packed content of the document, if content is read. Reading may take long: where nobody uses
+// it, the content is empty.
 func (r *reader) readContent(packed []byte, isUnused bool) (err error) {
 	r.Content = fingerprints.Content{}
 	if r.content != nil && !isUnused {

@@ -16,7 +16,9 @@ func TestExactMissesNone(t *testing.T) {
 	s := newScene(t)
 	m, _ := Of(Exact)
 	pairs, edges := s.found(t, s.group(t, m, s.key(t, m)))
-	want := s.near(func(x *text) uint64 { return x.digest()[0] }, func(a, b *text) bool { return jaccard(a, b) >= s.p.Threshold })
+	want := s.near(func(x *text) uint64 { return x.digest()[0] }, func(a, b *text) bool {
+		return jaccard(a, b) >= s.p.Threshold
+	})
 	for p := range want {
 		if !pairs[p] {
 			t.Errorf("%v is missed", p)
@@ -41,7 +43,8 @@ func TestSmallCorpora(t *testing.T) {
 	}
 	got := 0
 	for shard := range s.p.Shards {
-		for b := worktest.Read(t, records.Distinct, work.RunsOf(small)...)[shard]; len(b) > 0; b = b[records.NodeSize:] {
+		for b := worktest.Read(t, records.Distinct, work.RunsOf(small)...)[shard]; len(b) >
+			0; b = b[records.NodeSize:] {
 			got++
 		}
 	}
@@ -59,7 +62,8 @@ func TestSmallCorpora(t *testing.T) {
 func TestSimHashFindsDistances(t *testing.T) {
 	s := newScene(t)
 	for i := 0; i < len(s.texts); i += 5 {
-		s.texts[i].shingles = s.texts[i].shingles[:len(s.texts[i].shingles)/2] // too small for the documents that are near
+		// too small for the documents that are near
+		s.texts[i].shingles = s.texts[i].shingles[:len(s.texts[i].shingles)/2]
 	}
 	m, _ := Of(SimHash)
 	for _, scoring := range []Scoring{Hamming, Jaccard} {
@@ -84,7 +88,8 @@ func TestSimHashFindsDistances(t *testing.T) {
 		pairs, edges := s.found(t, s.group(t, m, s.key(t, m)))
 		for p := range want {
 			e, isEdge := edges[p]
-			if _, isHamming := e.Hamming(); scoring == Hamming && !(isEdge && isHamming) || scoring == Jaccard && !pairs[p] {
+			if _, isHamming := e.Hamming(); scoring == Hamming && !(isEdge && isHamming) ||
+				scoring == Jaccard && !pairs[p] {
 				t.Errorf("%s: %v is missed", scoring, p)
 			}
 		}
@@ -100,7 +105,8 @@ func TestSimHashFindsDistances(t *testing.T) {
 		outcomes := s.group(t, m, s.key(t, m))
 		again, edgesAgain := s.found(t, outcomes)
 		if s.p.large = 0; !maps.Equal(again, pairs) || !maps.Equal(edgesAgain, edges) {
-			t.Errorf("%s: %d candidates and %d edges where identical documents are merged early, %d and %d without", scoring, len(again), len(edgesAgain), len(pairs), len(edges))
+			t.Errorf("%s: %d candidates and %d edges where identical documents are merged early, %d and %d without",
+				scoring, len(again), len(edgesAgain), len(pairs), len(edges))
 		}
 		further := 0
 		for part := range worktest.Read(t, records.EdgeNodes, work.RunsOf(outcomes)...) {
@@ -127,7 +133,12 @@ func TestScorers(t *testing.T) {
 		{SameWords, Parameters{Verify: VerifyExact}, Scorer{Reads: Nothing, HasClusters: true, IsExact: true}},
 		{Passages, Parameters{Verify: VerifyExact}, Scorer{Reads: Texts, IsExact: true}},
 		{SimHash, Parameters{Scoring: Jaccard}, Scorer{HasClusters: true, NeedsAll: true}},
-		{SimHash, Parameters{Scoring: Hamming, Verify: VerifyExact}, Scorer{Reads: Nothing, IsDistance: true, HasClusters: true, IsExact: true}},
+		{SimHash, Parameters{Scoring: Hamming, Verify: VerifyExact}, Scorer{
+			Reads:       Nothing,
+			IsDistance:  true,
+			HasClusters: true,
+			IsExact:     true,
+		}},
 	} {
 		if m, _ := Of(c.name); m.Scorer(&c.p) != c.want {
 			t.Errorf("%s %+v: scorer %+v, want %+v", c.name, c.p, m.Scorer(&c.p), c.want)

@@ -6,7 +6,10 @@ import "mirrorbeam.dev/internal/fingerprint/fingerprints"
 func init() {
 	why := "changes words; {keys} same-bytes compares bytes, {keys} same-words words"
 	Register(identical(SameBytes, fingerprints.Bytes, "of the same bytes",
-		Refusal{Setting: "code", Why: why}, Refusal{Setting: "normalize", Why: why}, Refusal{Setting: "stopwords", Why: why},
+		Refusal{Setting: "code", Why: why}, Refusal{Setting: "normalize", Why: why}, Refusal{
+			Setting: "stopwords",
+			Why:     why,
+		},
 		Refusal{Setting: "tokens", IfGiven: true, Why: why}))
 	Register(identical(SameWords, fingerprints.Words, "of the same words in the same order"))
 }
@@ -19,7 +22,11 @@ func identical(name Name, kind fingerprints.Name, same string, refuses ...Refusa
 		Fingerprints: kind,
 		Refuses: append(refuses,
 			Refusal{Setting: "features", Why: by + " compares texts; leave it out"},
-			Refusal{Setting: "threshold", IfGiven: true, Why: "with " + by + " two texts are the same or not; leave it out"},
+			Refusal{
+				Setting: "threshold",
+				IfGiven: true,
+				Why:     "with " + by + " two texts are the same or not; leave it out",
+			},
 			Refusal{Setting: "shingle", IfGiven: true, Why: makesNone},
 			Refusal{Setting: "ignore", Why: makesNone},
 			Refusal{Setting: "min_shingles", Why: makesNone},

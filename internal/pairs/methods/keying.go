@@ -117,7 +117,10 @@ func (k *Keying) Task(ctx context.Context, t work.Task, w *work.TaskContext) err
 		m = k.small
 	}
 	s := splitKeys{
-		keyed: m, shards: k.Shards, pruned: k.Pruned, keys: m.ofAll(m.keys()),
+		keyed:  m,
+		shards: k.Shards,
+		pruned: k.Pruned,
+		keys:   m.ofAll(m.keys()),
 		reader: reader{parts: m.Reads},
 		known:  documents.Repeats{FirstInput: k.layout.FirstInput},
 	}
@@ -261,7 +264,8 @@ func (g *Grouping) Setup() (err error) {
 	return nil
 }
 
-// Task goes through a shard: for the first time or, in [groups.OversizedStep], through the oversized groups that have waited.
+// Task goes through a shard: for the first time or, in [groups.OversizedStep], through the oversized groups that have
+// waited.
 func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	if t.Step == groups.OversizedStep {
 		return g.method.keyed(&g.Parameters, &g.layout).OversizedGroups(w, t)
@@ -275,7 +279,8 @@ func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	}
 	err := groups.RepeatedIDs(w, &g.layout)
 	if g.HasSides {
-		// Equal documents of one side are in no pair, but may be joined: an incremental run, which forms fewer such groups, must count the same.
+		// Equal documents of one side are in no pair, but may be joined: an incremental run, which forms fewer such
+		// groups, must count the same.
 		w.Outcome.Counts.NamedByRef += w.Outcome.Repeated.Documents
 	}
 	return err

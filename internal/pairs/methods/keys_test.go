@@ -32,8 +32,8 @@ func all(t *testing.T) []*Method {
 	return all
 }
 
-// TestOneLaw: a job writes the keys that a plan makes of the same documents, except keys of repeats. Keys that are hashes
-// take as many bytes as KeyBytes says.
+// TestOneLaw: a job writes the keys that a plan makes of the same documents, except keys of repeats. Keys that are
+// hashes take as many bytes as KeyBytes says.
 func TestOneLaw(t *testing.T) {
 	s := newScene(t)
 	firstInput, err := docref.New(1, 0)
@@ -134,7 +134,8 @@ func TestPassageKeysMeet(t *testing.T) {
 	}
 }
 
-// TestShortKeys: the short keys that a state has of a document are the ones of the keys that a job makes of it, whatever its scope.
+// TestShortKeys: the short keys that a state has of a document are the ones of the keys that a job makes of it,
+// whatever its scope.
 func TestShortKeys(t *testing.T) {
 	m, _ := Of(Passages)
 	s := newScene(t)
@@ -152,13 +153,15 @@ func TestShortKeys(t *testing.T) {
 			want = append(want, candidates.PreviousOf(r.Key))
 		}
 		if d.Size > 0 {
-			if got, err = passages.ShortKeys(nil, sketchblock.AppendSequence(nil, sketchblock.Sequence(d.Sequence)), d.Scope); err != nil {
+			if got, err = passages.ShortKeys(nil, sketchblock.AppendSequence(nil, sketchblock.Sequence(d.Sequence)),
+				d.Scope); err != nil {
 				t.Fatal(err)
 			}
 		}
 		of := fingerprints.ShortKey(candidates.KeyOf(d.Digest[0], 0), d.Scope)
 		if !slices.Equal(got, want) || of != candidates.PreviousOf(made[0].Key) {
-			t.Fatalf("document %d: short keys %x and %x, want %x and %x", i, of, got, candidates.PreviousOf(made[0].Key), want)
+			t.Fatalf("document %d: short keys %x and %x, want %x and %x", i, of, got,
+				candidates.PreviousOf(made[0].Key), want)
 		}
 	}
 }

@@ -55,7 +55,8 @@ func TestKeysAreOfTheDocument(t *testing.T) {
 					t.Fatalf("document %d has %d keys, and later %d", i, len(first[i]), len(again)-1)
 				}
 				for k, r := range first[i] {
-					if r.Ref != x.ref || r.Digest != x.digest() || int(r.Size) != len(x.shingles) || r.First != (k == 0) && m.Name != Passages {
+					if r.Ref != x.ref || r.Digest != x.digest() || int(r.Size) != len(x.shingles) ||
+						r.First != (k == 0) && m.Name != Passages {
 						t.Fatalf("record %d of document %d is %+v", k, i, r)
 					}
 				}
@@ -67,7 +68,8 @@ func TestKeysAreOfTheDocument(t *testing.T) {
 				}
 				for j := range i {
 					y := &s.texts[j]
-					if y.digest() == x.digest() && slices.Equal(y.simHash, x.simHash) && slices.Equal(y.shingles, x.shingles) {
+					if y.digest() == x.digest() && slices.Equal(y.simHash, x.simHash) &&
+						slices.Equal(y.shingles, x.shingles) {
 						if equal++; !slices.Equal(hashes(first[i]), hashes(first[j])) {
 							t.Errorf("documents %d and %d are equal, and have different keys", j, i)
 						}
@@ -140,10 +142,14 @@ func TestHooks(t *testing.T) {
 			t.Fatalf("exact: %d keys of %d shingles, want %d", len(got), len(x.shingles), len(prefix))
 		}
 		for k, r := range got {
-			if r.HasBitmap != (prefix[len(prefix)-1].Frequency >= frequentKey) || r.Key != candidates.PrefixKeyOf(prefix[k].Hash) || r.Position != prefix[k].Position || !slices.Contains(x.shingles, prefix[k].Hash) {
+			if r.HasBitmap != (prefix[len(prefix)-1].Frequency >= frequentKey) ||
+				r.Key != candidates.PrefixKeyOf(prefix[k].Hash) || r.Position != prefix[k].Position ||
+				!slices.Contains(x.shingles, prefix[k].Hash) {
 				t.Errorf("exact: key %d is %+v", k, r)
 			}
-			if k > 0 && (candidates.PreviousShingle(r.Previous[0], r.Previous[1]) != prefix[k-1].Hash || r.Position <= got[k-1].Position) {
+			if k > 0 &&
+				(candidates.PreviousShingle(r.Previous[0], r.Previous[1]) != prefix[k-1].Hash ||
+					r.Position <= got[k-1].Position) {
 				t.Errorf("exact: key %d is %+v, after the shingle %x", k, r, prefix[k-1].Hash)
 			}
 		}
@@ -168,7 +174,8 @@ func TestHooks(t *testing.T) {
 			runs[passage] = at
 		}
 		got = keysOf(passages, x)
-		if got[0].Key != candidates.KeyOf(x.digest()[0], 0) || len(got)-1 > len(runs) || (len(got) == 1) != (len(runs) == 0) {
+		if got[0].Key != candidates.KeyOf(x.digest()[0], 0) || len(got)-1 > len(runs) ||
+			(len(got) == 1) != (len(runs) == 0) {
 			t.Errorf("passages: %d keys for %d passages", len(got), len(runs))
 		}
 		for k, r := range got[1:] {
@@ -220,8 +227,8 @@ func TestOversized(t *testing.T) {
 	}
 }
 
-// TestShardsDoNotMatter: every method finds the same pairs, edges and distinct documents, whatever the number of shards, and if a task does several.
-// The ids that several documents have are found too.
+// TestShardsDoNotMatter: every method finds the same pairs, edges and distinct documents, whatever the number of
+// shards, and if a task does several. The ids that several documents have are found too.
 func TestShardsDoNotMatter(t *testing.T) {
 	s := newScene(t)
 	for _, m := range all(t) {
@@ -268,7 +275,8 @@ func TestShardsDoNotMatter(t *testing.T) {
 					want = got
 				} else if !reflect.DeepEqual(got, want) {
 					t.Errorf("%d shards: %d pairs, %d edges, %d distinct, %d repeated, want %d, %d, %d and %d", shards,
-						len(got.pairs), len(got.edges), len(got.distinct), len(got.repeated), len(want.pairs), len(want.edges), len(want.distinct), len(want.repeated))
+						len(got.pairs), len(got.edges), len(got.distinct), len(got.repeated), len(want.pairs),
+						len(want.edges), len(want.distinct), len(want.repeated))
 				}
 			}
 			if m.Kind().HasShingles && len(want.pairs)+len(want.distinct) < 20 || len(want.edges) < 20 {
@@ -301,16 +309,18 @@ func TestTasksFail(t *testing.T) {
 			do     func(context.Context, work.Task, *work.TaskContext) error
 			cancel bool
 		}{
-			{"key", m.Needs(1), work.RunsOf(blocks), keying.Task, !m.Ordered}, // without frequencies it fails in any case
+			// without frequencies it fails in any case
+			{"key", m.Needs(1), work.RunsOf(blocks), keying.Task, !m.Ordered},
 			{"group", m.GroupNeeds(), work.RunsOf(keys), grouping.Task, m.Name == SimHash},
 		} {
 			task := worktest.Tasks(t, s.runs, c.needs, c.runs...)[0]
 			if c.cancel {
-				o, err := worktest.Try(t, s.runs, task, func(ctx context.Context, task work.Task, w *work.TaskContext) error {
-					ctx, cancel := context.WithCancel(ctx)
-					cancel()
-					return c.do(ctx, task, w)
-				})
+				o, err := worktest.Try(t, s.runs, task,
+					func(ctx context.Context, task work.Task, w *work.TaskContext) error {
+						ctx, cancel := context.WithCancel(ctx)
+						cancel()
+						return c.do(ctx, task, w)
+					})
 				if !errors.Is(err, context.Canceled) || o.Run != "" {
 					t.Errorf("%s, %s: cancelled, it has the error %v and the run %q", m.Name, c.stage, err, o.Run)
 				}
@@ -333,7 +343,8 @@ func TestTasksFail(t *testing.T) {
 		}
 		other := s.p
 		other.Inputs += "x"
-		if (&Keying{Method: m.Name, Parameters: other}).Setup() == nil || (&Grouping{Method: m.Name, Parameters: other}).Setup() == nil {
+		if (&Keying{Method: m.Name, Parameters: other}).Setup() == nil ||
+			(&Grouping{Method: m.Name, Parameters: other}).Setup() == nil {
 			t.Errorf("%s: inputs that are not there are read", m.Name)
 		}
 	}
@@ -362,7 +373,11 @@ func TestPromises(t *testing.T) {
 	p := Parameters{Threshold: 0.8, Shingle: 3, Scheme: lshbands.Scheme{Bands: 7, Rows: 3}, Scoring: Hamming}
 	sure := Promise{Recall: 1, ByConstruction: true}
 	for name, want := range map[Name]Promise{
-		All: sure, Exact: sure, SimHash: sure, MinHash: {Recall: p.Scheme.Probability(0.8)}, Passages: {ByConstruction: true, Words: 9},
+		All:      sure,
+		Exact:    sure,
+		SimHash:  sure,
+		MinHash:  {Recall: p.Scheme.Probability(0.8)},
+		Passages: {ByConstruction: true, Words: 9},
 	} {
 		if m, _ := Of(name); m.Promise(&p) != want {
 			t.Errorf("%s: %+v, want %+v", name, m.Promise(&p), want)

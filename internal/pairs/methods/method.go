@@ -28,8 +28,8 @@ type Method struct {
 	// Similarity is what the method finds. The zero value is [Resemblance].
 	Similarity Similarity
 	Settings   Settings
-	// Refuses are settings that the method cannot heed. Owns are settings that only this method heeds, and Called is what
-	// messages call it.
+	// Refuses are settings that the method cannot heed. Owns are settings that only this method heeds, and Called is
+	// what messages call it.
 	Refuses, Owns []Refusal
 	Called        string
 	// Scorings are the ways to score that a job may ask for. The zero value is [Jaccard] only.
@@ -43,8 +43,8 @@ type Method struct {
 
 	// Reads says which parts of a sketch block the keys are made of. The block must hold them.
 	Reads Parts
-	// DigestFirst says that the first record of a document comes from [AppendDigest]. Then the content of a repeat, which sends no
-	// other, is not read.
+	// DigestFirst says that the first record of a document comes from [AppendDigest]. Then the content of a repeat,
+	// which sends no other, is not read.
 	DigestFirst bool
 	// Ordered says that keys depend on the Frequencies of shingles, which have to be counted first.
 	Ordered bool
@@ -68,10 +68,11 @@ type Method struct {
 
 	// Promise returns what is known of the pairs that the method finds; nil for nothing.
 	Promise func(p *Parameters) Promise
-	// Tell says in a sentence what a finished job has found by the method, and how surely. The default says that nothing is promised.
+	// Tell says in a sentence what a finished job has found by the method, and how surely. The default says that
+	// nothing is promised.
 	Tell func(t *Told) string
-	// KeyBytes returns the size of the given number of key records of a document, in bytes, for methods that a plan compares; nil for
-	// [HashBytes].
+	// KeyBytes returns the size of the given number of key records of a document, in bytes, for methods that a plan
+	// compares; nil for [HashBytes].
 	KeyBytes func(keys float64) float64
 }
 
@@ -84,8 +85,8 @@ type Keys func(all []candidates.Record, d *Document) []candidates.Record
 type OversizedGroups int
 
 const (
-	// ToHotGroups lets such groups wait until all are known. The documents of dense ones are gathered in hot groups and compared
-	// with pivots.
+	// ToHotGroups lets such groups wait until all are known. The documents of dense ones are gathered in hot groups and
+	// compared with pivots.
 	ToHotGroups OversizedGroups = iota
 	// ToStars lets them wait. The documents of dense ones are compared with the first.
 	ToStars
@@ -123,8 +124,8 @@ type Told struct {
 	Threshold float64
 	// Scheme is the scheme of MinHash keys; zero for others.
 	Scheme lshbands.Scheme
-	// Tables is the number of permuted tables of SimHash keys, Bits the length of the fingerprints, and Distance how many of these bits may
-	// differ; 0 for others.
+	// Tables is the number of permuted tables of SimHash keys, Bits the length of the fingerprints, and Distance how
+	// many of these bits may differ; 0 for others.
 	Tables, Bits, Distance int
 	// Words is as in [Promise].
 	Words int
@@ -136,8 +137,8 @@ type Told struct {
 
 var registered = map[Name]*Method{}
 
-// Register adds a method. It is called when the program starts. It panics if there is a method of the same name: that is a
-// mistake of a programmer, and no input and no setting brings it about.
+// Register adds a method. It is called when the program starts. It panics if there is a method of the same name: that
+// is a mistake of a programmer, and no input and no setting brings it about.
 func Register(m Method) {
 	if registered[m.Name] != nil || m.Name == Auto {
 		panic(fmt.Sprintf("methods: %s is there twice", m.Name))
@@ -251,13 +252,21 @@ func (m *Method) keyed(p *Parameters, l *documents.Layout) *groups.Keyed {
 		threshold = 0 // a page may be part of a much longer book
 	}
 	return &groups.Keyed{
-		Layout: l, Shards: p.Shards, Threshold: threshold, Exact: m.Exact, Stars: m.OversizedGroups == ToStars, Bounds: &p.Bounds,
-		KeyBytes: p.KeyBytes, Unchanged: p.unchanged, Reused: p.reused, TellsLasting: p.TellsLasting,
+		Layout:       l,
+		Shards:       p.Shards,
+		Threshold:    threshold,
+		Exact:        m.Exact,
+		Stars:        m.OversizedGroups == ToStars,
+		Bounds:       &p.Bounds,
+		KeyBytes:     p.KeyBytes,
+		Unchanged:    p.unchanged,
+		Reused:       p.reused,
+		TellsLasting: p.TellsLasting,
 	}
 }
 
-// Scorer says what pairs are scored by, and what their rows say therefore. All that depends on how documents are compared
-// asks it. Whether common shingles are left out, or rarity is told, are variants of a scorer.
+// Scorer says what pairs are scored by, and what their rows say therefore. All that depends on how documents are
+// compared asks it. Whether common shingles are left out, or rarity is told, are variants of a scorer.
 type Scorer struct {
 	// Reads is what the scorer reads of both documents.
 	Reads Evidence
@@ -266,11 +275,13 @@ type Scorer struct {
 	// HasClusters says that pairs join documents to clusters, where each is kept or removed. Otherwise pairs are all
 	// there is: a common passage does not make two documents one.
 	HasClusters bool
-	// IsExact says that full sets are compared. Otherwise the smallest hashes of both are, and similarities are estimates.
+	// IsExact says that full sets are compared. Otherwise the smallest hashes of both are, and similarities are
+	// estimates.
 	IsExact bool
 	// AcceptsAll takes every candidate pair for an edge.
 	AcceptsAll bool
-	// NeedsAll says that which pairs are listed depends on documents that are in no pair. So an incremental run cannot leave them out.
+	// NeedsAll says that which pairs are listed depends on documents that are in no pair. So an incremental run cannot
+	// leave them out.
 	NeedsAll bool
 }
 
@@ -297,7 +308,8 @@ type Refusal struct {
 	Setting string
 	// Why follows the setting and its value in the message.
 	Why string
-	// But are values that are accepted in addition to the default. Only, if not empty, is the one value that is refused.
+	// But are values that are accepted in addition to the default. Only, if not empty, is the one value that is
+	// refused.
 	But  []string
 	Only string
 	// IfGiven refuses the default, too, where somebody has asked for it.

@@ -46,14 +46,22 @@ func (x *text) digest() digest.Digest {
 func (x *text) sequence() sketch.Sequence {
 	s := sketch.Sequence{Shingles: x.shingles}
 	for i := range x.shingles {
-		s.Tokens, s.Starts, s.Ends = append(s.Tokens, uint32(i)), append(s.Starts, uint32(4*i)), append(s.Ends, uint32(4*i+12))
+		s.Tokens = append(s.Tokens, uint32(i))
+		s.Starts = append(s.Starts, uint32(4*i))
+		s.Ends = append(s.Ends, uint32(4*i+12))
 	}
 	return s
 }
 
 // document returns what keys are made of where the whole text is at hand.
 func (x *text) document() *Document {
-	return &Document{Ref: x.ref, Digest: x.digest(), Size: len(x.shingles), Content: fingerprints.Content{Set: x.set(), Sequence: x.sequence()}, SimHash: x.simHash}
+	return &Document{
+		Ref:     x.ref,
+		Digest:  x.digest(),
+		Size:    len(x.shingles),
+		Content: fingerprints.Content{Set: x.set(), Sequence: x.sequence()},
+		SimHash: x.simHash,
+	}
 }
 
 // scene is a corpus and the place where a job works on it.
@@ -107,8 +115,15 @@ func newScene(t *testing.T) *scene {
 		t.Fatal(err)
 	}
 	s.p = Parameters{
-		Inputs: work.Path(path), Shards: 3, Threshold: 0.7, Shingle: 3, Scheme: lshbands.Scheme{Bands: 9, Rows: 3},
-		SimHashBits: 128, Distance: 5, Scoring: Jaccard, Bounds: groups.UsualBounds(),
+		Inputs:      work.Path(path),
+		Shards:      3,
+		Threshold:   0.7,
+		Shingle:     3,
+		Scheme:      lshbands.Scheme{Bands: 9, Rows: 3},
+		SimHashBits: 128,
+		Distance:    5,
+		Scoring:     Jaccard,
+		Bounds:      groups.UsualBounds(),
 	}
 	return s
 }
@@ -130,8 +145,13 @@ func (s *scene) blocks(t *testing.T, m *Method) []work.Outcome {
 		for i := range s.texts {
 			if x := &s.texts[i]; x.ref.File() == split {
 				d := sketchblock.Document{
-					Ref: x.ref, Digest: x.digest(), Set: x.set(), Size: len(x.shingles), Keys: bands.Of(x.set()),
-					SimHash: x.simHash, ID: []byte{byte(i % 200)},
+					Ref:     x.ref,
+					Digest:  x.digest(),
+					Set:     x.set(),
+					Size:    len(x.shingles),
+					Keys:    bands.Of(x.set()),
+					SimHash: x.simHash,
+					ID:      []byte{byte(i % 200)},
 				}
 				if m.Fingerprints == fingerprints.Sequences {
 					d.Set, d.Sequence = nil, sketchblock.AppendSequence(nil, sketchblock.Sequence(x.sequence()))
@@ -139,7 +159,11 @@ func (s *scene) blocks(t *testing.T, m *Method) []work.Outcome {
 				builder.Add(d)
 			}
 		}
-		o := work.Outcome{Stage: work.Fingerprint, Number: split, Shingles: int64(len(builder.Sets()) / sketchblock.HashSize)}
+		o := work.Outcome{
+			Stage:    work.Fingerprint,
+			Number:   split,
+			Shingles: int64(len(builder.Sets()) / sketchblock.HashSize),
+		}
 		o.Counts.Documents = int64(builder.Len())
 		err = run.Section(records.Documents, split, builder.Documents()...)
 		if err == nil {
@@ -175,7 +199,9 @@ func (s *scene) key(t *testing.T, m *Method) []work.Outcome {
 }
 
 // do does tasks.
-func (s *scene) do(t *testing.T, tasks []work.Task, do func(context.Context, work.Task, *work.TaskContext) error) []work.Outcome {
+func (s *scene) do(t *testing.T, tasks []work.Task,
+	do func(context.Context, work.Task, *work.TaskContext) error,
+) []work.Outcome {
 	t.Helper()
 	if s.joined {
 		tasks = worktest.Joined(tasks)
@@ -216,7 +242,8 @@ func (s *scene) found(t *testing.T, all []work.Outcome) (pairs map[pair]bool, ed
 	pairs, edges = map[pair]bool{}, map[pair]records.Score{}
 	for shard := range s.p.Shards {
 		nodes := records.DecodePart(graphs.Part{}, worktest.Read(t, records.Nodes, work.RunsOf(all)...)[shard])
-		for b := worktest.Read(t, records.NodePairs, work.RunsOf(all)...)[shard]; len(b) > 0; b = b[records.NodePairSize:] {
+		for b := worktest.Read(t, records.NodePairs, work.RunsOf(all)...)[shard]; len(b) >
+			0; b = b[records.NodePairSize:] {
 			x, y := records.GetNodePair(b)
 			pairs[pairOf(nodes.Refs[x], nodes.Refs[y])] = true
 		}
@@ -279,7 +306,15 @@ func distance(a, b *text) int {
 
 // TestTell: each method says what it has found, and admits what was skipped. One that promises nothing says that.
 func TestTell(t *testing.T) {
-	told := Told{Threshold: .8, Scheme: lshbands.Scheme{Bands: 1, Rows: 3}, Tables: 1, Bits: 64, Distance: 3, Words: 9, Recall: 1}
+	told := Told{
+		Threshold: .8,
+		Scheme:    lshbands.Scheme{Bands: 1, Rows: 3},
+		Tables:    1,
+		Bits:      64,
+		Distance:  3,
+		Words:     9,
+		Recall:    1,
+	}
 	skips, candidates := told, told
 	skips.Skips, skips.Scheme.Bands, skips.Tables, candidates.Recall = true, 7, 4, 0
 	for _, c := range []struct {
@@ -290,11 +325,23 @@ func TestTell(t *testing.T) {
 		{All, told, "all pairs are compared: recall 1 by construction at the threshold 0.8"},
 		{Exact, told, "exact keys: recall 1 by construction at the threshold 0.8"},
 		{Exact, skips, "exact keys: recall 1 by construction at the threshold 0.8, except for skipped pairs"},
-		{MinHash, told, "1 band of 3 rows finds a pair at the threshold 0.8 with probability 1.0000, more similar ones more surely"},
-		{MinHash, skips, "7 bands of 3 rows find a pair at the threshold 0.8 with probability 1.0000, more similar ones more surely"},
+		{
+			MinHash, told,
+			"1 band of 3 rows finds a pair at the threshold 0.8 with probability 1.0000, more similar ones more surely",
+		},
+		{
+			MinHash, skips,
+			"7 bands of 3 rows find a pair at the threshold 0.8 with probability 1.0000, more similar ones more surely",
+		},
 		{SimHash, told, "SimHash fingerprints of 64 bits that differ in at most 3, by 1 table: no pair is missed"},
-		{SimHash, skips, "SimHash fingerprints of 64 bits that differ in at most 3, by 4 tables: no pair is missed except for skipped pairs"},
-		{SimHash, candidates, "SimHash fingerprints of 64 bits that differ in at most 3 are candidates for the threshold 0.8; only the audit shows how many pairs they find"},
+		{
+			SimHash, skips,
+			"SimHash fingerprints of 64 bits that differ in at most 3, by 4 tables: no pair is missed except for skipped pairs",
+		},
+		{
+			SimHash, candidates,
+			"SimHash fingerprints of 64 bits that differ in at most 3 are candidates for the threshold 0.8; only the audit shows how many pairs they find",
+		},
 		{Passages, told, "documents that share 9 words in a row are always compared; shorter overlaps sometimes"},
 		{SameBytes, told, "documents of the same bytes are joined, and no others"},
 		{SameWords, told, "documents of the same words in the same order are joined, and no others"},

@@ -27,7 +27,8 @@ func init() {
 			if t.Scheme.Bands != 1 {
 				find = "find"
 			}
-			return fmt.Sprintf("%s of %s %s a pair at the threshold %g with probability %.4f, more similar ones more surely",
+			return fmt.Sprintf(
+				"%s of %s %s a pair at the threshold %g with probability %.4f, more similar ones more surely",
 				several(t.Scheme.Bands, "band"), several(t.Scheme.Rows, "row"), find, t.Threshold, t.Recall)
 		},
 	})

@@ -15,7 +15,8 @@ type Parameters struct {
 	Inputs work.Path
 	// Shards is the number of shards over which keys are spread, at least 1. It changes no result.
 	Shards int
-	// CountBytes is how many bytes of shingles a task that counts them may hold; 0: some megabytes. It changes no result.
+	// CountBytes is how many bytes of shingles a task that counts them may hold; 0: some megabytes. It changes no
+	// result.
 	CountBytes int64
 	// KeyBytes is how many bytes of key records a task may hold; 0: some megabytes. It changes no result.
 	KeyBytes int64
@@ -30,7 +31,8 @@ type Parameters struct {
 	// SimHashBits is the length of SimHash fingerprints. Distance is the largest Hamming distance for which two of them
 	// are certain to share a key.
 	SimHashBits, Distance int
-	// Blocks are the blocks of the permuted tables of SimHash fingerprints; empty: as [lshbands.PlanTables] chooses them.
+	// Blocks are the blocks of the permuted tables of SimHash fingerprints; empty: as [lshbands.PlanTables] chooses
+	// them.
 	Blocks []int
 	// Scoring is what makes two documents near-duplicates.
 	Scoring Scoring
@@ -42,23 +44,27 @@ type Parameters struct {
 	AllPairsUpTo int64
 	// Bounds say which pairs of very similar documents are compared.
 	Bounds groups.Bounds
-	// CachedPairs is the path of a table of the similar pairs of the last run of a scheduled job, if that has compared all
-	// candidates of its documents; empty otherwise.
+	// CachedPairs is the path of a table of the similar pairs of the last run of a scheduled job, if that has compared
+	// all candidates of its documents; empty otherwise.
 	CachedPairs work.Path
-	// Paired is the path of a table of all similar pairs of the last run, whether or not this run needs to find them once more; where passages
-	// are looked for, of the run file of [cached.Passages]. It is empty if this run cannot use it.
+	// Paired is the path of a table of all similar pairs of the last run, whether or not this run needs to find them
+	// once more; where passages are looked for, of the run file of [cached.Passages]. It is empty if this run cannot
+	// use it.
 	Paired work.Path
-	// Pruned says that blocks hold nothing of some documents: these have no new pairs. DistinctIDs says that no two documents of
-	// the last run share an id.
+	// Pruned says that blocks hold nothing of some documents: these have no new pairs. DistinctIDs says that no two
+	// documents of the last run share an id.
 	Pruned, DistinctIDs bool
-	// SharedIDs is the path of a run file with the hashes of the ids that several of these share, "" if nobody knows them.
+	// SharedIDs is the path of a run file with the hashes of the ids that several of these share, "" if nobody knows
+	// them.
 	SharedIDs work.Path
-	// TellsLasting says that the next run of a scheduled job is to know which keys concern it whatever comes and goes; see [groups.Keyed].
+	// TellsLasting says that the next run of a scheduled job is to know which keys concern it whatever comes and goes;
+	// see [groups.Keyed].
 	TellsLasting bool
 
 	unchanged, reused documents.Unchanged // as in groups.Keyed
 
-	large int64 // from which size on a shard of SimHash keys is large, in bytes; 0 for what is usual. Only tests say another one
+	// from which size on a shard of SimHash keys is large, in bytes; 0 for what is usual. Only tests say another one
+	large int64
 }
 
 // HasPairs reports whether the pairs of two unchanged documents come from the last run, so that no stage forms them.

@@ -13,6 +13,40 @@ import (
 // passages occur in too many unrelated documents.
 const PassageWords = 6
 
+// refusedByPassages are the settings that containment has no use for.
+var refusedByPassages = []Refusal{
+	{
+		Setting: "keys",
+		Why:     "is for {similarity} jaccard: with containment documents are brought together by passages",
+	},
+	{Setting: "bands", Why: "is for {similarity} jaccard"},
+	{Setting: "rows", Why: "is for {similarity} jaccard"},
+	{
+		Setting: "recall",
+		Why:     "is for {similarity} jaccard; docs/how-to/containment.md says which passages are found",
+	},
+	{Setting: "keep", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
+	{Setting: "split", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
+	{Setting: "drop", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
+	{Setting: "score", Why: "is for {similarity} jaccard"},
+	{Setting: "verify", Why: "{similarity} containment needs the whole texts of exact"},
+	{Setting: "audit", But: []string{"off"}, Why: "is for {similarity} jaccard"},
+	{
+		Setting: "features",
+		Why: "with {similarity} containment passages are looked for in texts; " +
+			"name a field with {text_field}",
+	},
+	{
+		Setting: "weight",
+		Why: "with {similarity} containment a passage has a place in one text; " +
+			"name its field with {text_field}",
+	},
+	{
+		Setting: "stopwords_use",
+		Why:     "leaves holes in passages; with {similarity} containment only remove can be used",
+	},
+}
+
 // init registers Passages. Its keys are hashes of passages that winnowing selects. Every run of words that is long
 // enough shares a key with every copy of it. Shorter runs share one with less probability.
 func init() {
@@ -27,22 +61,13 @@ func init() {
 			return func() Keys { return (&passageKeys{passages: fingerprints.NewPassages(combined)}).append }, nil
 		},
 		Called: "{similarity} containment",
-		Owns:   []Refusal{{Setting: "excerpt", IfGiven: true}, {Setting: "no_quotations"}, {Setting: "passage"}, {Setting: "rarity"}},
-		Refuses: []Refusal{
-			{Setting: "keys", Why: "is for {similarity} jaccard: with containment documents are brought together by passages"},
-			{Setting: "bands", Why: "is for {similarity} jaccard"},
-			{Setting: "rows", Why: "is for {similarity} jaccard"},
-			{Setting: "recall", Why: "is for {similarity} jaccard; docs/how-to/containment.md says which passages are found"},
-			{Setting: "keep", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
-			{Setting: "split", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
-			{Setting: "drop", IfGiven: true, Why: "is about clusters, which {similarity} containment has none of"},
-			{Setting: "score", Why: "is for {similarity} jaccard"},
-			{Setting: "verify", Why: "{similarity} containment needs the whole texts of exact"},
-			{Setting: "audit", But: []string{"off"}, Why: "is for {similarity} jaccard"},
-			{Setting: "features", Why: "with {similarity} containment passages are looked for in texts; name a field with {text_field}"},
-			{Setting: "weight", Why: "with {similarity} containment a passage has a place in one text; name its field with {text_field}"},
-			{Setting: "stopwords_use", Why: "leaves holes in passages; with {similarity} containment only remove can be used"},
+		Owns: []Refusal{
+			{Setting: "excerpt", IfGiven: true},
+			{Setting: "no_quotations"},
+			{Setting: "passage"},
+			{Setting: "rarity"},
 		},
+		Refuses:         refusedByPassages,
 		Load:            Load{Text: 4, Memory: 5},
 		OversizedGroups: ToStars,
 		Scorer:          func(p *Parameters) Scorer { return Scorer{Reads: Texts, IsExact: p.Verify == VerifyExact} },
@@ -50,7 +75,8 @@ func init() {
 			return Promise{ByConstruction: true, Words: fingerprints.PassageRun(max(p.passageWords(), p.Shingle))}
 		},
 		Tell: func(t *Told) string {
-			return fmt.Sprintf("documents that share %d words in a row are always compared; shorter overlaps sometimes", t.Words)
+			return fmt.Sprintf(
+				"documents that share %d words in a row are always compared; shorter overlaps sometimes", t.Words)
 		},
 	})
 }

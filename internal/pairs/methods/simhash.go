@@ -51,9 +51,12 @@ func init() {
 			text := fmt.Sprintf("SimHash fingerprints of %d bits that differ in at most %d", t.Bits, t.Distance)
 			switch {
 			case t.Recall != 1:
-				return text + fmt.Sprintf(" are candidates for the threshold %g; only the audit shows how many pairs they find", t.Threshold)
+				return text +
+					fmt.Sprintf(" are candidates for the threshold %g; only the audit shows how many pairs they find",
+						t.Threshold)
 			case t.Skips:
-				return text + fmt.Sprintf(", by %s: no pair is missed except for skipped pairs", several(t.Tables, "table"))
+				return text +
+					fmt.Sprintf(", by %s: no pair is missed except for skipped pairs", several(t.Tables, "table"))
 			}
 			return text + fmt.Sprintf(", by %s: no pair is missed", several(t.Tables, "table"))
 		},
@@ -148,9 +151,13 @@ func groupSimHash(ctx context.Context, p *Parameters, l *documents.Layout, shard
 		return err
 	}
 	g := simhashGroups{
-		Parameters: p, layout: l,
-		recordSize: records.KeySize + p.fingerprintSize(), matcher: tables.NewMatcher(),
-		edges: groups.NewEdges(w, shard), pairs: groups.NewPairs(w, shard), run: &w.Run,
+		Parameters: p,
+		layout:     l,
+		recordSize: records.KeySize + p.fingerprintSize(),
+		matcher:    tables.NewMatcher(),
+		edges:      groups.NewEdges(w, shard),
+		pairs:      groups.NewPairs(w, shard),
+		run:        &w.Run,
 	}
 	if p.HasSides {
 		g.recordSize += sideSize
@@ -180,7 +187,9 @@ func (g *simhashGroups) records() []fingerprintRecord {
 		keys[i] = g.record(g.packed[i*g.recordSize:])
 		keys[i].at = uint32(i)
 	}
-	return graphs.RadixSort(keys, make([]fingerprintRecord, len(keys)), func(r *fingerprintRecord) uint64 { return r.Key })
+	return graphs.RadixSort(keys, make([]fingerprintRecord, len(keys)), func(r *fingerprintRecord) uint64 {
+		return r.Key
+	})
 }
 
 func (g *simhashGroups) record(b []byte) fingerprintRecord {
@@ -188,8 +197,11 @@ func (g *simhashGroups) record(b []byte) fingerprintRecord {
 	r := fingerprintRecord{
 		table: binary.LittleEndian.Uint32(b[36:]),
 		Record: candidates.Record{
-			Key: binary.LittleEndian.Uint64(b), Ref: ref, Second: ref,
-			Digest: digest.Get(b[16:]), Size: binary.LittleEndian.Uint32(b[32:]),
+			Key:    binary.LittleEndian.Uint64(b),
+			Ref:    ref,
+			Second: ref,
+			Digest: digest.Get(b[16:]),
+			Size:   binary.LittleEndian.Uint32(b[32:]),
 		},
 	}
 	if g.HasSides {
@@ -243,7 +255,8 @@ func (g *simhashGroups) class(same []fingerprintRecord) fingerprintRecord {
 	second := &first // the one that stands for the class where the first cannot
 	for i := range same[1:] {
 		r := &same[1+i]
-		if second == &first && (r.Side != first.Side || first.Ref < g.layout.FirstInput && r.Ref >= g.layout.FirstInput) {
+		if second == &first &&
+			(r.Side != first.Side || first.Ref < g.layout.FirstInput && r.Ref >= g.layout.FirstInput) {
 			first.Second, second = r.Ref, r
 		}
 	}
@@ -383,8 +396,13 @@ func (g *groupPairs) reset(documents int, all int64, noted int) {
 		return
 	}
 	*g = groupPairs{
-		all: all, noted: max(noted, 1), listed: graphs.NewForest[uint32](documents), joined: graphs.NewForest[uint32](documents),
-		alike: g.alike, missing: slices.Grow(g.missing[:0], documents)[:documents], holding: g.holding[:0],
+		all:     all,
+		noted:   max(noted, 1),
+		listed:  graphs.NewForest[uint32](documents),
+		joined:  graphs.NewForest[uint32](documents),
+		alike:   g.alike,
+		missing: slices.Grow(g.missing[:0], documents)[:documents],
+		holding: g.holding[:0],
 	}
 	g.alike = slices.Grow(g.alike[:0], g.noted*documents)[:g.noted*documents]
 	clear(g.missing)
@@ -430,8 +448,8 @@ func (g *groupPairs) note(j int, document uint32) {
 	}
 }
 
-// rest visits the pairs that are listed beyond those that add has listed. With allNoted these are all pairs with documents
-// that are noted, else the pairs with pivots.
+// rest visits the pairs that are listed beyond those that add has listed. With allNoted these are all pairs with
+// documents that are noted, else the pairs with pivots.
 func (g *groupPairs) rest(allNoted bool, visit func(i, j int)) {
 	if g.skipped == 0 {
 		return

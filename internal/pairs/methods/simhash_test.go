@@ -38,7 +38,8 @@ func TestSkippedBySimHash(t *testing.T) {
 		for _, packed := range worktest.Read(t, records.Edges, work.RunsOf(outcomes)...) {
 			written += len(packed) / records.EdgeSize
 		}
-		if written+int(skipped.Pairs) != len(all) || skipped.Pairs == 0 || skipped.Groups == 0 || skipped.Example == nil {
+		if written+int(skipped.Pairs) != len(all) || skipped.Pairs == 0 || skipped.Groups == 0 ||
+			skipped.Example == nil {
 			t.Errorf("%+v: %d edges, skipped %+v, want %d pairs together", bounds, written, skipped, len(all))
 		}
 		for p, e := range edges {
@@ -89,7 +90,8 @@ func TestGroupPairs(t *testing.T) {
 		}
 		g.rest(c.allNoted, func(i, j int) { listed = append(listed, [2]int{i, j}) })
 		if got := fmt.Sprint(listed); got != c.want || g.skipped != c.skipped || !slices.Equal(g.missing, c.missing) {
-			t.Errorf("%d, %v: %s, skipped %d, by document %v, want %s, %d and %v", c.all, c.allNoted, got, g.skipped, g.missing, c.want, c.skipped, c.missing)
+			t.Errorf("%d, %v: %s, skipped %d, by document %v, want %s, %d and %v", c.all, c.allNoted, got, g.skipped,
+				g.missing, c.want, c.skipped, c.missing)
 		}
 	}
 }

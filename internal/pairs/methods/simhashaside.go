@@ -14,9 +14,9 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// identicals are documents of a large shard that are identical under one key. Of very many of them the task holds the first one, and the
-// first one of the input. The others become edges while they are read: all documents of a corpus may be equal. With sides two further
-// documents may be needed for pairs, so none become edges then.
+// identicals are documents of a large shard that are identical under one key. Of very many of them the task holds the
+// first one, and the first one of the input. The others become edges while they are read: all documents of a corpus may
+// be equal. With sides two further documents may be needed for pairs, so none become edges then.
 type identicals struct {
 	first    []byte // the packed record
 	center   groups.Center
@@ -92,7 +92,8 @@ func (c *identicals) takes(g *simhashGroups, b []byte) bool {
 		return false
 	}
 	first := c.first
-	same := bytes.Equal(b[:8], first[:8]) && bytes.Equal(b[36:40], first[36:40]) && bytes.Equal(b[records.KeySize:], first[records.KeySize:]) &&
+	same := bytes.Equal(b[:8], first[:8]) && bytes.Equal(b[36:40], first[36:40]) &&
+		bytes.Equal(b[records.KeySize:], first[records.KeySize:]) &&
 		isEmpty(b) == isEmpty(first) && (g.Scoring == Hamming && !isEmpty(b) || bytes.Equal(b[16:32], first[16:32]))
 	if !same || ref <= c.center.Ref {
 		return false

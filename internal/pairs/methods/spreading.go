@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// Up to fewCounts tasks, pieces cost next to nothing. More tasks count some ranges each, usualRanges at the most, since a task
-	// reads their shingles at once. But each split writes a piece for each task, and gets one back. So above manyCounts tasks, which
-	// are enough for all workers, a task counts as many ranges as its memory allows.
+	// Up to fewCounts tasks, pieces cost next to nothing. More tasks count some ranges each, usualRanges at the most,
+	// since a task reads their shingles at once. But each split writes a piece for each task, and gets one back. So
+	// above manyCounts tasks, which are enough for all workers, a task counts as many ranges as its memory allows.
 	fewCounts   = 64
 	usualRanges = 8
 	manyCounts  = 512
@@ -27,8 +27,8 @@ const (
 	heldStride  = 2 << 10
 )
 
-// CountTasks returns the number of tasks of [Count] for documents that have that many shingles in all. A task may hold bytes of
-// shingles. It changes no result.
+// CountTasks returns the number of tasks of [Count] for documents that have that many shingles in all. A task may hold
+// bytes of shingles. It changes no result.
 func CountTasks(shingles, bytes int64) int {
 	ranges := lshbands.Ranges(shingles)
 	each := min(ranges/fewCounts+1, usualRanges)
@@ -98,7 +98,13 @@ type spreading struct {
 func newSpreading(t work.Task, w *work.TaskContext) *spreading {
 	ranges := lshbands.Ranges(t.Shingles)
 	w.Buffers[1] = slices.Grow(w.Buffers[1][:0], ranges*heldStride)[:ranges*heldStride]
-	return &spreading{run: &w.Run, split: t.Number, each: (ranges-1)/max(t.Shards, 1) + 1, held: w.Buffers[1], filled: make([]int, ranges)}
+	return &spreading{
+		run:    &w.Run,
+		split:  t.Number,
+		each:   (ranges-1)/max(t.Shards, 1) + 1,
+		held:   w.Buffers[1],
+		filled: make([]int, ranges),
+	}
 }
 
 func (s *spreading) add(hashes []uint64) error {
@@ -118,7 +124,12 @@ func (s *spreading) add(hashes []uint64) error {
 func (s *spreading) write(in int) error {
 	packed := s.held[in*heldStride:][:s.filled[in]]
 	s.filled[in] = 0
-	return records.Write(s.run, records.Shingles, in/s.each, &records.Stretch{Range: in, Ranges: len(s.filled), Split: s.split, Packed: packed})
+	return records.Write(s.run, records.Shingles, in/s.each, &records.Stretch{
+		Range:  in,
+		Ranges: len(s.filled),
+		Split:  s.split,
+		Packed: packed,
+	})
 }
 
 func (s *spreading) close() error {

@@ -56,7 +56,9 @@ func readBlock(w *work.TaskContext, number int, memory *[]uint64) ([]document, e
 }
 
 // compareBlocks compares the documents of a block with the documents of another block, which may be the same one.
-func (s *Sets) compareBlocks(ctx context.Context, w *work.TaskContext, edges *edgeWriter, own, others []document) error {
+func (s *Sets) compareBlocks(ctx context.Context, w *work.TaskContext, edges *edgeWriter,
+	own, others []document,
+) error {
 	for i := range own {
 		if err := ctx.Err(); err != nil {
 			return err

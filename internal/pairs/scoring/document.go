@@ -56,8 +56,8 @@ type number uint32
 type gathered struct {
 	documents []document // in the order in which their sets come
 	arrivals  graphs.Numbering[uint32]
-	// named are the documents of pairs, by number. Documents are numbered as pairs name them: documents of a group come one
-	// after the other, so sets that are compared in turn are in the cache.
+	// named are the documents of pairs, by number. Documents are numbered as pairs name them: documents of a group come
+	// one after the other, so sets that are compared in turn are in the cache.
 	named   []*document
 	numbers []number // by arrival: the number plus 1, 0 if no pair has named the document yet
 	last    number   // the result of the last call of findFirst

@@ -12,8 +12,8 @@ type edgeWriter struct {
 	part   graphs.Part
 }
 
-// setsPart and hotGroupPart return the number of the part that a task of a place makes. Of three numbers from first on, sets have one and
-// hotGroups the next one. The third is for stars of very many equal documents (package groups).
+// setsPart and hotGroupPart return the number of the part that a task of a place makes. Of three numbers from first on,
+// sets have one and hotGroups the next one. The third is for stars of very many equal documents (package groups).
 func setsPart(first int, place graphs.Place) int { return first + 3*int(place) }
 
 func hotGroupPart(first int, place graphs.Place) int { return first + 3*int(place) + 1 }

@@ -69,7 +69,13 @@ func (d *text) write(run *runfile.Writer) error {
 	if d.stored != nil {
 		stored = d.stored
 	}
-	builder.Add(sketchblock.Document{Ref: d.Ref, Set: stored, Sequence: d.sequence, Size: len(d.set), Priority: d.priority})
+	builder.Add(sketchblock.Document{
+		Ref:      d.Ref,
+		Set:      stored,
+		Sequence: d.sequence,
+		Size:     len(d.set),
+		Priority: d.priority,
+	})
 	block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))
 	if err != nil {
 		return err

@@ -23,9 +23,9 @@ func HotGroupsDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.HotGroups}, Extra: []runfile.Kind{records.PlaceSets}}
 }
 
-// HotGroups scores the hot groups of a place. Their documents come in order of preference. Each is compared with the pivots so
-// far, and becomes a pivot itself if it is like none of them. So the pivots are the documents of the hot group that are
-// kept, and the edges to them hold similar documents together.
+// HotGroups scores the hot groups of a place. Their documents come in order of preference. Each is compared with the
+// pivots so far, and becomes a pivot itself if it is like none of them. So the pivots are the documents of the hot
+// group that are kept, and the edges to them hold similar documents together.
 type HotGroups struct {
 	Inputs work.Path
 	// An edge has an estimate that reaches the threshold, even with AcceptsAll: a common key is not enough here.
@@ -89,7 +89,14 @@ func (h *HotGroups) readMembers(w *work.TaskContext) ([]member, error) {
 	err = eachSet(w, func(s *records.PlacedSet, piece, offset int) error {
 		members = append(members, member{
 			document: preference.Ranked{Ref: s.Ref, Priority: s.Priority},
-			second:   s.Second, side: s.Side, size: s.Size, piece: uint32(piece), offset: offset, stored: len(s.Set) + len(s.Common), counting: len(s.Set), hotGroup: s.HotGroup,
+			second:   s.Second,
+			side:     s.Side,
+			size:     s.Size,
+			piece:    uint32(piece),
+			offset:   offset,
+			stored:   len(s.Set) + len(s.Common),
+			counting: len(s.Set),
+			hotGroup: s.HotGroup,
 		})
 		return nil
 	})

@@ -93,8 +93,8 @@ func lead(texts []*text, threshold float64, firstInput docref.Ref) led {
 	return l
 }
 
-// TestHotGroups compares with plain loops. The same documents lead. Each document has an edge to its most similar pivot,
-// among all and in the reference. Documents are joined as if all edges were written.
+// TestHotGroups compares with plain loops. The same documents lead. Each document has an edge to its most similar
+// pivot, among all and in the reference. Documents are joined as if all edges were written.
 func TestHotGroups(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
 	texts := newTexts(t, random, 72, 7)
@@ -121,7 +121,8 @@ func TestHotGroups(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const place = 5
-			o, err := scoreHotGroups(t, &HotGroups{Similarity: c.similarity, ListedPairs: c.listedPairs}, place, texts, len(texts))
+			o, err := scoreHotGroups(t, &HotGroups{Similarity: c.similarity, ListedPairs: c.listedPairs}, place, texts,
+				len(texts))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -149,7 +150,8 @@ func TestHotGroups(t *testing.T) {
 			if len(left) > 0 {
 				t.Errorf("edges that are none: %v", left)
 			}
-			if o.Skipped.Groups != 2 || o.Skipped.Pairs+o.Counts.Candidates != pairs || o.Skipped.Kept != 0 || o.Counts.Candidates < int64(len(edges)) {
+			if o.Skipped.Groups != 2 || o.Skipped.Pairs+o.Counts.Candidates != pairs || o.Skipped.Kept != 0 ||
+				o.Counts.Candidates < int64(len(edges)) {
 				t.Errorf("%d pairs compared and %+v, want %d pairs in 2 heaps", o.Counts.Candidates, o.Skipped, pairs)
 			}
 			checkStars(t, o, place, stars)
@@ -251,13 +253,15 @@ func TestUncheckedPivots(t *testing.T) {
 	}
 	var got []docref.Ref
 	const split = 1
-	for packed := worktest.Read(t, records.Unchecked, o.Run)[split]; len(packed) > 0; packed = packed[records.RefSize:] {
+	for packed := worktest.Read(t, records.Unchecked, o.Run)[split]; len(packed) >
+		0; packed = packed[records.RefSize:] {
 		got = append(got, records.GetRef(packed))
 	}
 	if want := []docref.Ref{texts[0].Ref, texts[1].Ref}; !slices.Equal(got, want) || o.Skipped.Kept != 2 {
 		t.Errorf("documents %d were not compared with all pivots, %d are told of; want %d", got, o.Skipped.Kept, want)
 	}
-	if edges := readEdges(t, o, firstPart+1); len(edges) != 1 || edges[0].a != texts[2].Ref || edges[0].b != texts[3].Ref {
+	if edges := readEdges(t, o, firstPart+1); len(edges) != 1 || edges[0].a != texts[2].Ref ||
+		edges[0].b != texts[3].Ref {
 		t.Errorf("edges %v, want one of the small documents", edges)
 	}
 }
@@ -266,7 +270,8 @@ func TestUncheckedPivots(t *testing.T) {
 func TestDamagedHotGroups(t *testing.T) {
 	texts := newTexts(t, rand.New(rand.NewPCG(13, 14)), 3, 0)
 	const want = "heaps have 4 documents, but 3 sets came"
-	if _, err := scoreHotGroups(t, &HotGroups{Similarity: Similarity{Threshold: .7}}, 0, texts, 4); err == nil || !strings.Contains(err.Error(), want) {
+	if _, err := scoreHotGroups(t, &HotGroups{Similarity: Similarity{Threshold: .7}}, 0, texts, 4); err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)
 	}
 }

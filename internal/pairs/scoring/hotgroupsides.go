@@ -6,10 +6,10 @@ import (
 	"mirrorbeam.dev/internal/records"
 )
 
-// Documents with sides make two differences in a hot group. A document is only removed for one of another side, so very many
-// that are alike may all stay and lead. So pivots of different sides are kept apart: pivots of one side must not push
-// out pivots of others. And a pivot may be like earlier documents that have gone, and like no other pivot: so these
-// followers are kept as well, to join it to one of them.
+// Documents with sides make two differences in a hot group. A document is only removed for one of another side, so very
+// many that are alike may all stay and lead. So pivots of different sides are kept apart: pivots of one side must not
+// push out pivots of others. And a pivot may be like earlier documents that have gone, and like no other pivot: so
+// these followers are kept as well, to join it to one of them.
 
 // mostSides is the largest number of sides whose pivots have an index of their own. All others share one.
 const mostSides = 8
@@ -41,8 +41,8 @@ func ownSide(d *document) uint64 {
 	return d.side
 }
 
-// sided is an index of documents by side. The first slot holds classes of several sides, the last but one side each, and
-// the last one all other sides.
+// sided is an index of documents by side. The first slot holds classes of several sides, the last but one side each,
+// and the last one all other sides.
 type sided struct {
 	slots []slot
 	of    map[uint64]int // the slot of each side that has its own
@@ -168,13 +168,14 @@ func (h *hotGroup) follow(d *document, side uint64) {
 	}
 }
 
-// joinFollower writes the edge between a document that is like no pivot and a follower that it is like, if there is one.
-// The edge has no mark of a hot group: the follower leads nobody.
+// joinFollower writes the edge between a document that is like no pivot and a follower that it is like, if there is
+// one. The edge has no mark of a hot group: the follower leads nobody.
 func (h *hotGroup) joinFollower(d *document, side uint64) error {
 	among, _ := h.sides.followers.candidates(side, d.set)
 	for _, number := range among {
 		follower := &h.sides.followed[number]
-		if h.mostDiffering(follower.size, d.size) < 0 || candidates.Apart(follower.class(), d.class(), h.layout.FirstInput) {
+		if h.mostDiffering(follower.size, d.size) < 0 ||
+			candidates.Apart(follower.class(), d.class(), h.layout.FirstInput) {
 			continue
 		}
 		h.compared++

@@ -9,9 +9,10 @@ import (
 	"mirrorbeam.dev/internal/pairs/candidates"
 )
 
-// outline is what most pivots of a hot group are ruled out by: two bitmaps of a set, each a line of the processor's cache. They tell
-// sets of up to some 1,000 shingles apart. The second one takes other bits of the hashes. It is for sets that differ in just more
-// shingles than the threshold allows: one in six of these passes the first one, since two shingles flip the same bit.
+// outline is what most pivots of a hot group are ruled out by: two bitmaps of a set, each a line of the processor's
+// cache. They tell sets of up to some 1,000 shingles apart. The second one takes other bits of the hashes. It is for
+// sets that differ in just more shingles than the threshold allows: one in six of these passes the first one, since two
+// shingles flip the same bit.
 type outline [2][outlineWords]uint64
 
 const outlineWords = 8
@@ -23,7 +24,8 @@ func outlineOf(d *document) (o outline) {
 	return o
 }
 
-// outlines are the sizes and outlines of the pivots of a hot group. They lie apart from the pivots, which are in nobody's cache.
+// outlines are the sizes and outlines of the pivots of a hot group. They lie apart from the pivots, which are in
+// nobody's cache.
 type outlines struct {
 	sizes     []int
 	bitmaps   [2][]uint64
@@ -46,7 +48,8 @@ func (o *outlines) near(own *outline, list []graphs.Pivot) []uint16 {
 			end++
 		}
 		if end-i >= many {
-			asmkernels.Hamming(o.distances[i:end], own[0][:], o.bitmaps[0][int(list[i])*outlineWords:(int(list[end-1])+1)*outlineWords])
+			asmkernels.Hamming(o.distances[i:end], own[0][:],
+				o.bitmaps[0][int(list[i])*outlineWords:(int(list[end-1])+1)*outlineWords])
 			continue
 		}
 		for k, pivot := range list[i:end] {
@@ -64,8 +67,9 @@ func (o *outlines) distance(bitmap int, pivot graphs.Pivot, own *outline) (diffe
 	return differing
 }
 
-// mostDiffering returns in how many shingles, and so in how many bits of an outline, two documents of these sizes differ at most if
-// they are alike, or -1 if they cannot be alike. An estimate, which is of parts of sets, may be too large: it bounds nothing.
+// mostDiffering returns in how many shingles, and so in how many bits of an outline, two documents of these sizes
+// differ at most if they are alike, or -1 if they cannot be alike. An estimate, which is of parts of sets, may be too
+// large: it bounds nothing.
 func (s *Similarity) mostDiffering(a, b int) int {
 	switch {
 	case !s.sizesAllow(min(a, b), max(a, b)):

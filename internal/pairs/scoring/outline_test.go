@@ -39,7 +39,8 @@ func TestOutlinesLoseNoPair(t *testing.T) {
 				ruledOut++
 			}
 		} else if isOut {
-			t.Fatalf("sets of %d and %d shingles with %d in common are ruled out at %g", len(a), len(b), len(both), s.Threshold)
+			t.Fatalf("sets of %d and %d shingles with %d in common are ruled out at %g", len(a), len(b), len(both),
+				s.Threshold)
 		}
 		if s.Smallest = 32; s.sizesAllow(min(x.size, y.size), max(x.size, y.size)) && rulesOut() {
 			t.Fatal("outlines rule an estimate out")

@@ -31,8 +31,8 @@ type Passages struct {
 	Excerpt int
 	// Shingle is the number of words of a shingle.
 	Shingle int
-	// Rarity is the least rarity of what two alike documents share: each distinct shingle in one of their listed spans counts
-	// one, over the number of other documents that have it. 0 turns rarity off.
+	// Rarity is the least rarity of what two alike documents share: each distinct shingle in one of their listed spans
+	// counts one, over the number of other documents that have it. 0 turns rarity off.
 	Rarity float64
 	// FirstPart is as in [Sets].
 	FirstPart int
@@ -158,7 +158,13 @@ func writePassages(edges *edgeWriter, a, b *document, common *inCommon) error {
 		if err != nil {
 			return err
 		}
-		records.PutSpan(record, records.Span[graphs.Node]{A: a.node, B: b.node, Span: s, More: more, Rarity: common.rarity})
+		records.PutSpan(record, records.Span[graphs.Node]{
+			A:      a.node,
+			B:      b.node,
+			Span:   s,
+			More:   more,
+			Rarity: common.rarity,
+		})
 	}
 	return nil
 }

@@ -37,7 +37,8 @@ func newProse(t *testing.T, contents ...string) (texts []text) {
 	for i, content := range contents {
 		d, sequence := sequencer.Sequence([]byte(content))
 		texts = append(texts, text{
-			Want: records.Want{Ref: newRef(t, false, i)}, set: slices.Clone(d.Set),
+			Want:     records.Want{Ref: newRef(t, false, i)},
+			set:      slices.Clone(d.Set),
 			sequence: sketchblock.AppendSequence(nil, sketchblock.Sequence(sequence)),
 		})
 	}
@@ -75,7 +76,8 @@ func TestPassages(t *testing.T) {
 	const book, page, excerpt, other = 0, 1, 2, 3
 	runs := worktest.Runs(t)
 	const place = 2
-	path := writePlace(t, runs, place, texts, [][2]int{{book, page}, {page, book}, {excerpt, book}, {book, other}, {page, excerpt}})
+	path := writePlace(t, runs, place, texts,
+		[][2]int{{book, page}, {page, book}, {excerpt, book}, {book, other}, {page, excerpt}})
 	for _, c := range []struct {
 		name      string
 		threshold float64
@@ -106,7 +108,8 @@ func TestPassages(t *testing.T) {
 		}
 		for i, s := range spans {
 			of := contents[c.want[i]]
-			if s.a != texts[book].Ref || s.b != texts[c.want[i]].Ref || s.more != 0 || contents[book][s.StartA:s.EndA] != c.common[i] || of[s.StartB:s.EndB] != c.common[i] {
+			if s.a != texts[book].Ref || s.b != texts[c.want[i]].Ref || s.more != 0 ||
+				contents[book][s.StartA:s.EndA] != c.common[i] || of[s.StartB:s.EndB] != c.common[i] {
 				t.Errorf("%s: span %+v, want all of %q", c.name, s, c.common[i])
 			}
 		}
@@ -160,7 +163,8 @@ func TestPassagesFaults(t *testing.T) {
 			return records.WritePair(run, records.PlacePairs, 0, texts[0].Ref, texts[1].Ref)
 		})
 		p := Passages{Threshold: .8, Shingle: shingle}
-		if _, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], p.Task); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], p.Task); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.want)
 		}
 	}

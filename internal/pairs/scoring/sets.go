@@ -13,7 +13,10 @@ import (
 
 // Delivery makes a task of [Sets], or of [Passages], for each place that has pairs or is a block.
 func Delivery() work.Delivery {
-	return work.Delivery{Needed: []runfile.Kind{records.PlacePairs, records.Blocks}, Extra: []runfile.Kind{records.PlaceSets}}
+	return work.Delivery{
+		Needed: []runfile.Kind{records.PlacePairs, records.Blocks},
+		Extra:  []runfile.Kind{records.PlaceSets},
+	}
 }
 
 // Sets scores the candidate pairs of a place, or all pairs of a block with itself and with the blocks before it.
@@ -85,8 +88,8 @@ func packPair(x, y number) uint64 { return uint64(x)<<32 | uint64(y) }
 
 func unpackPair(word uint64) (x, y number) { return number(word >> 32), number(word) }
 
-// visitPairs visits the pairs of the task in order, each once, as packPair packs them. Mostly atATime pairs or fewer are
-// held at a time. A dense component has many times the pairs that the size of its sets suggests.
+// visitPairs visits the pairs of the task in order, each once, as packPair packs them. Mostly atATime pairs or fewer
+// are held at a time. A dense component has many times the pairs that the size of its sets suggests.
 func visitPairs(w *work.TaskContext, g *gathered, atATime int, visit func([]uint64) error) error {
 	total, parts := int(runfile.SizeOf(w.Pieces, records.PlacePairs)/records.PairSize), 1
 	if total > atATime {

@@ -39,7 +39,8 @@ func writePlace(t *testing.T, runs work.Runs, place graphs.Place, texts []text, 
 			}
 		}
 		for _, p := range slices.Concat(pairs, pairs) {
-			if err := records.WritePair(run, records.PlacePairs, int(place), texts[p[0]].Ref, texts[p[1]].Ref); err != nil {
+			if err := records.WritePair(run, records.PlacePairs, int(place), texts[p[0]].Ref, texts[p[1]].Ref); err !=
+				nil {
 				return err
 			}
 		}
@@ -104,65 +105,67 @@ func TestPairsAreCut(t *testing.T) {
 	}
 	runs := worktest.Runs(t)
 	path := writePlace(t, runs, 0, newTexts(t, rand.New(rand.NewPCG(1, 2)), documents, 0), pairs)
-	_, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.TaskContext) error {
-		g, err := readSets(w, &w.Hashes)
-		if err != nil {
-			return err
-		}
-		last := uint64(0)
-		visited := 0
-		err = visitPairs(w, g, atATime, func(pairs []uint64) error {
-			visited += len(pairs)
-			if len(pairs) > atATime {
-				t.Errorf("%d pairs at a time", len(pairs))
+	_, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0],
+		func(_ context.Context, _ work.Task, w *work.TaskContext) error {
+			g, err := readSets(w, &w.Hashes)
+			if err != nil {
+				return err
 			}
-			for _, pair := range pairs {
-				if pair <= last {
-					t.Errorf("pair %x comes after %x", pair, last)
+			last := uint64(0)
+			visited := 0
+			err = visitPairs(w, g, atATime, func(pairs []uint64) error {
+				visited += len(pairs)
+				if len(pairs) > atATime {
+					t.Errorf("%d pairs at a time", len(pairs))
 				}
-				last = pair
+				for _, pair := range pairs {
+					if pair <= last {
+						t.Errorf("pair %x comes after %x", pair, last)
+					}
+					last = pair
+				}
+				return nil
+			})
+			if visited != len(pairs) {
+				t.Errorf("%d pairs, want %d", visited, len(pairs))
 			}
-			return nil
+			return err
 		})
-		if visited != len(pairs) {
-			t.Errorf("%d pairs, want %d", visited, len(pairs))
-		}
-		return err
-	})
 	if err != nil {
 		t.Error(err)
 	}
 }
 
-// TestPairsOfAGroupFollowOneAnother: documents are numbered as pairs name them, wherever their sets come. So the pairs of one
-// group are visited before the pairs of the next.
+// TestPairsOfAGroupFollowOneAnother: documents are numbered as pairs name them, wherever their sets come. So the pairs
+// of one group are visited before the pairs of the next.
 func TestPairsOfAGroupFollowOneAnother(t *testing.T) {
 	pairs := [][2]int{{5, 1}, {5, 3}, {1, 3}, {0, 4}, {0, 2}, {4, 2}} // of documents whose sets alternate
 	runs := worktest.Runs(t)
 	texts := newTexts(t, rand.New(rand.NewPCG(1, 2)), 6, 0)
 	path := writePlace(t, runs, 0, texts, pairs)
-	_, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], func(_ context.Context, _ work.Task, w *work.TaskContext) error {
-		g, err := readSets(w, &w.Hashes)
-		if err != nil {
-			return err
-		}
-		var got [][2]docref.Ref
-		err = visitPairs(w, g, len(texts)*len(texts), func(pairs []uint64) error {
-			for _, pair := range pairs {
-				x, y := unpackPair(pair)
-				got = append(got, [2]docref.Ref{g.named[x].ref, g.named[y].ref})
+	_, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0],
+		func(_ context.Context, _ work.Task, w *work.TaskContext) error {
+			g, err := readSets(w, &w.Hashes)
+			if err != nil {
+				return err
 			}
-			return nil
+			var got [][2]docref.Ref
+			err = visitPairs(w, g, len(texts)*len(texts), func(pairs []uint64) error {
+				for _, pair := range pairs {
+					x, y := unpackPair(pair)
+					got = append(got, [2]docref.Ref{g.named[x].ref, g.named[y].ref})
+				}
+				return nil
+			})
+			var want [][2]docref.Ref
+			for _, p := range pairs {
+				want = append(want, [2]docref.Ref{texts[p[0]].Ref, texts[p[1]].Ref})
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("pairs %v, want %v", got, want)
+			}
+			return err
 		})
-		var want [][2]docref.Ref
-		for _, p := range pairs {
-			want = append(want, [2]docref.Ref{texts[p[0]].Ref, texts[p[1]].Ref})
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("pairs %v, want %v", got, want)
-		}
-		return err
-	})
 	if err != nil {
 		t.Error(err)
 	}
@@ -179,7 +182,14 @@ func TestEstimates(t *testing.T) {
 func checkEstimates(t *testing.T, size int) {
 	random := rand.New(rand.NewPCG(3, 4))
 	base := newSet(random, 600)
-	texts := []text{{set: base}, {set: vary(random, base, 20)}, {set: vary(random, base, 3)}, {set: newSet(random, 600)}, {set: base[:50]}, {set: base[:49]}}
+	texts := []text{
+		{set: base},
+		{set: vary(random, base, 20)},
+		{set: vary(random, base, 3)},
+		{set: newSet(random, 600)},
+		{set: base[:50]},
+		{set: base[:49]},
+	}
 	for i := range texts {
 		texts[i].Ref = newRef(t, false, i)
 		texts[i].stored = sketch.BottomK(texts[i].set, size)

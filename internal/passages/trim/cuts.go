@@ -11,8 +11,8 @@ import (
 	"mirrorbeam.dev/internal/records"
 )
 
-// part is a part of what is cut from a text: from one word to another one, which is the first behind it. First is where it occurs
-// first: with the same words in the same order.
+// part is a part of what is cut from a text: from one word to another one, which is the first behind it. First is where
+// it occurs first: with the same words in the same order.
 type part struct {
 	from, to int
 	first    records.Place
@@ -32,9 +32,10 @@ func (r *reader) begins(word int, repeat records.Repeat) part {
 	return p
 }
 
-// parted returns the parts of the text covered by passages that occur earlier, in the order of the text and without overlap. A part
-// is as long as passages go on there that go on at its first place, too. The next one then is of the last passage that goes beyond. So a text of
-// one word again and again has few parts. Passages are in the order of the text. It returns nil if the text does not have them.
+// parted returns the parts of the text covered by passages that occur earlier, in the order of the text and without
+// overlap. A part is as long as passages go on there that go on at its first place, too. The next one then is of the
+// last passage that goes beyond. So a text of one word again and again has few parts. Passages are in the order of the
+// text. It returns nil if the text does not have them.
 func (r *reader) parted(repeats []records.Repeat) (parts []part) {
 	var beyond *records.Repeat
 	for i, repeat := range repeats {
@@ -75,11 +76,12 @@ func joined(parts []part) (runs []run) {
 	return runs
 }
 
-// cut returns the stretch of the text that goes with a run of words. Of what is between words on its two sides one stays, the one
-// with more line feeds or else the longer one. At the end of the text, what follows the last word without a space stays, and white space at the very end.
+// cut returns the stretch of the text that goes with a run of words. Of what is between words on its two sides one
+// stays, the one with more line feeds or else the longer one. At the end of the text, what follows the last word
+// without a space stays, and white space at the very end.
 //
-// Normalization may give several words the place of one stretch. They are cut together, or none of them is: then it may be that
-// nothing is left to cut.
+// Normalization may give several words the place of one stretch. They are cut together, or none of them is: then it may
+// be that nothing is left to cut.
 func (r *reader) cut(from, to int) (c corpus.Cut, is bool) {
 	starts, ends, all := r.words.Starts, r.words.Ends, r.words.Len()
 	for from < to && from > 0 && starts[from] < ends[from-1] {
@@ -120,13 +122,18 @@ func (r *reader) cut(from, to int) (c corpus.Cut, is bool) {
 // isMore reports whether what is between two words parts them more than something else would.
 func isMore(between, other []byte) bool {
 	feed := []byte("\n")
-	return cmp.Or(cmp.Compare(bytes.Count(between, feed), bytes.Count(other, feed)), cmp.Compare(len(between), len(other))) > 0
+	return cmp.Or(cmp.Compare(bytes.Count(between, feed), bytes.Count(other, feed)),
+		cmp.Compare(len(between), len(other))) > 0
 }
 
 // solo are the scripts whose characters are words.
-var solo = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+var solo = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
+	unicode.Khmer, unicode.Myanmar,
+}
 
-// isJoined reports whether the last word of a text and the first one of another would be one word if nothing were between them.
+// isJoined reports whether the last word of a text and the first one of another would be one word if nothing were
+// between them.
 func isJoined(left, right []byte) bool {
 	last, _ := utf8.DecodeLastRune(left)
 	first, _ := utf8.DecodeRune(right)

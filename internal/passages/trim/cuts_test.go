@@ -20,7 +20,8 @@ func reading(t *testing.T, o sketch.Options) *reader {
 	return r
 }
 
-// TestJoins: what is around a cut is joined at borders of words, and one of the two separators stays. Words in braces are cut.
+// TestJoins: what is around a cut is joined at borders of words, and one of the two separators stays. Words in braces
+// are cut.
 func TestJoins(t *testing.T) {
 	plain := sketch.Options{Measure: sketch.Measure{Tokens: sketch.ScriptTokens}}
 	for _, c := range []struct {
@@ -71,7 +72,10 @@ func TestJoins(t *testing.T) {
 
 // TestStretches: words that normalization finds in one stretch of the text are cut together, or none is.
 func TestStretches(t *testing.T) {
-	r := reading(t, sketch.Options{Measure: sketch.Measure{Tokens: sketch.ScriptTokens}, Normalization: sketch.Normalization{NFKC: true}})
+	r := reading(t, sketch.Options{
+		Measure:       sketch.Measure{Tokens: sketch.ScriptTokens},
+		Normalization: sketch.Normalization{NFKC: true},
+	})
 	text := []byte("a ㍿ b") // the sign is four words
 	for _, c := range []struct {
 		from, to int

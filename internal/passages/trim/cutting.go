@@ -16,8 +16,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Cutting says what is cut from the documents of a split, and makes the rows of passages. It reads the documents again that have a
-// passage that occurs earlier.
+// Cutting says what is cut from the documents of a split, and makes the rows of passages. It reads the documents again
+// that have a passage that occurs earlier.
 type Cutting struct{ Trimming }
 
 // CuttingDelivery makes a task of [Cutting] for each split with a passage that occurs earlier.
@@ -164,8 +164,14 @@ func (c *cutter) document(ref docref.Ref, d *documents.Record) error {
 func (c *cutter) row(ref docref.Ref, d *documents.Record, p part, isGone bool) *output.Cut {
 	inputs := c.layout.Inputs
 	row := &output.Cut{
-		Ref: quoting.Text(inputs.RefText(nil, ref)), Begin: int64(c.reader.words.Starts[p.from]), End: int64(c.reader.words.Ends[p.to-1]), Words: int64(p.to - p.from),
-		FirstRef: quoting.Text(inputs.RefText(nil, p.first.Ref)), FirstAt: p.first.At, Gone: isGone, Reference: p.first.Ref < c.layout.FirstInput,
+		Ref:       quoting.Text(inputs.RefText(nil, ref)),
+		Begin:     int64(c.reader.words.Starts[p.from]),
+		End:       int64(c.reader.words.Ends[p.to-1]),
+		Words:     int64(p.to - p.from),
+		FirstRef:  quoting.Text(inputs.RefText(nil, p.first.Ref)),
+		FirstAt:   p.first.At,
+		Gone:      isGone,
+		Reference: p.first.Ref < c.layout.FirstInput,
 	}
 	if row.ID = row.Ref; len(d.Content.ID) > 0 {
 		row.ID = quoting.Text(d.Content.ID)

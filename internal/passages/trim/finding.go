@@ -57,21 +57,22 @@ func (h *Hashing) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 		return err
 	}
 	windows, found := make([]records.Windows, h.Ranges), findings.Trimmed{}
-	err = h.layout.EachAgain(ctx, h.Sketching.Reading, searched, w, t.Number, refs, func(ref docref.Ref, d *documents.Record) error {
-		w.Figures.Records++
-		w.Figures.Bytes += d.Bytes
-		r.read(d.Content.Texts[0])
-		if ref >= h.layout.FirstInput {
-			words := int64(r.words.Len())
-			if found.Of += words; h.ByFile {
-				w.Outcome.Sources.Words.Add(h.layout.Inputs.SourceOf(ref), words)
+	err = h.layout.EachAgain(ctx, h.Sketching.Reading, searched, w, t.Number, refs,
+		func(ref docref.Ref, d *documents.Record) error {
+			w.Figures.Records++
+			w.Figures.Bytes += d.Bytes
+			r.read(d.Content.Texts[0])
+			if ref >= h.layout.FirstInput {
+				words := int64(r.words.Len())
+				if found.Of += words; h.ByFile {
+					w.Outcome.Sources.Words.Add(h.layout.Inputs.SourceOf(ref), words)
+				}
 			}
-		}
-		return r.passages(func(at int64, passage sketch.Run) error {
-			shard := records.ShardOf(passage.Hash, h.Ranges)
-			return windows[shard].Write(&w.Run, shard, records.Place{Ref: ref, At: at}, passage)
+			return r.passages(func(at int64, passage sketch.Run) error {
+				shard := records.ShardOf(passage.Hash, h.Ranges)
+				return windows[shard].Write(&w.Run, shard, records.Place{Ref: ref, At: at}, passage)
+			})
 		})
-	})
 	w.Outcome.Trimmed = &found
 	return err
 }
@@ -92,7 +93,13 @@ func (f *Finding) Task(ctx context.Context, _ work.Task, w *work.TaskContext) er
 	for _, piece := range w.Pieces {
 		bytes += piece.Length
 	}
-	o := &finder{Finding: f, ctx: ctx, taskContext: w, seen: newSieve(bytes / leastHashBytes), repeats: make([]records.Repeats, len(f.layout.Starts))}
+	o := &finder{
+		Finding:     f,
+		ctx:         ctx,
+		taskContext: w,
+		seen:        newSieve(bytes / leastHashBytes),
+		repeats:     make([]records.Repeats, len(f.layout.Starts)),
+	}
 	err := o.each(func(_ records.Place, passage sketch.Run) error {
 		w.Figures.Records++
 		o.seen.add(passage.Hash)
@@ -167,7 +174,8 @@ type occurrence struct {
 	count   int64
 }
 
-// occurrences holds what is known of passages. A passage has the number of its hash, or of one behind it if others have the same.
+// occurrences holds what is known of passages. A passage has the number of its hash, or of one behind it if others have
+// the same.
 type occurrences struct {
 	numbers graphs.Numbering[uint32]
 	all     []occurrence // by number
@@ -271,5 +279,8 @@ func (s *sieve) hasAgain(hash uint64) bool {
 
 // errText is the error of a passage that the second reading does not find.
 func errText(name string) error {
-	return work.NewInputError(fmt.Errorf("read document %s again: its text is not what it was: the file changed while the job ran: run the job again when nobody writes to it", name))
+	return work.NewInputError(
+		fmt.Errorf(
+			"read document %s again: its text is not what it was: the file changed while the job ran: "+
+				"run the job again when nobody writes to it", name))
 }

@@ -1,8 +1,9 @@
 // Package trim removes from texts the passages that occur earlier in the corpus.
 //
-// [Hashing] hashes all passages of the documents of a split and sends each hash to a range of hashes. [Finding] sees all passages of
-// a range in the order of the corpus, so it knows which occur earlier, and tells their splits. [Cutting] reads the documents of a split
-// that have such passages again, and says what is cut out of their texts. The records are then copied without it by package write.
+// [Hashing] hashes all passages of the documents of a split and sends each hash to a range of hashes. [Finding] sees
+// all passages of a range in the order of the corpus, so it knows which occur earlier, and tells their splits.
+// [Cutting] reads the documents of a split that have such passages again, and says what is cut out of their texts. The
+// records are then copied without it by package write.
 package trim
 
 import (
@@ -23,8 +24,8 @@ const (
 	// Lines and Paragraphs are a passage each if they have enough words.
 	Lines      Unit = "lines"
 	Paragraphs Unit = "paragraphs"
-	// Sentences are a passage if three in a row have enough words: the rule of C4 (Raffel et al., Exploring the limits of transfer learning
-	// with a unified text-to-text transformer, 2020).
+	// Sentences are a passage if three in a row have enough words: the rule of C4 (Raffel et al., Exploring the limits
+	// of transfer learning with a unified text-to-text transformer, 2020).
 	Sentences Unit = "sentences"
 )
 
@@ -62,7 +63,8 @@ type reader struct {
 
 	text  []byte
 	words sketch.Sequence // its words, as shingles of one word
-	// bounds has the first word of each line, paragraph or sentence of the text, and the number of its words at the end.
+	// bounds has the first word of each line, paragraph or sentence of the text, and the number of its words at the
+	// end.
 	bounds []int
 	marked []uint64 // the words of a passage, with marks between sentences
 }
@@ -73,7 +75,13 @@ func newReader(rule Rule, s documents.Sketching, inputs *documents.Inputs) (*rea
 	if err != nil {
 		return nil, err
 	}
-	o := sketch.Options{Measure: s.Options.Measure, Code: s.Options.Code, Normalization: s.Options.Normalization, StopWords: s.Options.StopWords, StopWordUse: s.Options.StopWordUse}
+	o := sketch.Options{
+		Measure:       s.Options.Measure,
+		Code:          s.Options.Code,
+		Normalization: s.Options.Normalization,
+		StopWords:     s.Options.StopWords,
+		StopWordUse:   s.Options.StopWordUse,
+	}
 	o.Measure.Shingle = 1
 	if o.Measure.Tokens != sketch.WordTokens {
 		o.Measure.Tokens = sketch.SingleTokens
@@ -99,8 +107,10 @@ func (r *reader) read(text []byte) {
 	r.bounds = append(r.bounds, r.words.Len())
 }
 
-// sentenceEnd matches what is between the words of two sentences: a stop and white space, the stop of a script that has no spaces, or an empty line.
-var sentenceEnd = regexp.MustCompile(`[.!?\x{2026}]\pP*\s|[\x{3002}\x{FF01}\x{FF1F}\x{FF61}\x{0964}\x{0965}\x{06D4}\x{1362}]|\n\s*\n`)
+// sentenceEnd matches what is between the words of two sentences: a stop and white space, the stop of a script that has
+// no spaces, or an empty line.
+var sentenceEnd = regexp.MustCompile(
+	`[.!?\x{2026}]\pP*\s|[\x{3002}\x{FF01}\x{FF1F}\x{FF61}\x{0964}\x{0965}\x{06D4}\x{1362}]|\n\s*\n`)
 
 // parts reports whether another line, paragraph or sentence begins with a word.
 func (r *reader) parts(word int) bool {

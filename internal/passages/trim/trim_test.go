@@ -44,8 +44,17 @@ func (s *scene) lay(t *testing.T, runs work.Runs) (inputs work.Path, blocks []st
 			t.Fatal(err)
 		}
 		in.Files = append(in.Files, corpus.File{
-			Path: path, Name: filepath.Base(path), Size: int64(len(text)), Format: corpus.Text, Reference: i < s.references,
-			Members: []corpus.File{{Path: path, Name: filepath.Base(path), Size: int64(len(text)), Format: corpus.Text}},
+			Path:      path,
+			Name:      filepath.Base(path),
+			Size:      int64(len(text)),
+			Format:    corpus.Text,
+			Reference: i < s.references,
+			Members: []corpus.File{{
+				Path:   path,
+				Name:   filepath.Base(path),
+				Size:   int64(len(text)),
+				Format: corpus.Text,
+			}},
 		})
 		ref, err := docref.New(i, 0)
 		if err != nil {
@@ -61,7 +70,9 @@ func (s *scene) lay(t *testing.T, runs work.Runs) (inputs work.Path, blocks []st
 			own = append(own, sketchblock.Document{Ref: refs[i]})
 		}
 		in.Splits = append(in.Splits, split)
-		blocks = append(blocks, worktest.Write(t, runs, func(run *runfile.Writer) error { return worktest.Block(run, n, own...) }))
+		blocks = append(blocks, worktest.Write(t, runs, func(run *runfile.Writer) error {
+			return worktest.Block(run, n, own...)
+		}))
 	}
 	path := filepath.Join(t.TempDir(), "inputs.gob")
 	if err := documents.WriteInputs(path, in); err != nil {
@@ -137,7 +148,8 @@ func (s *scene) units(document int) (all []string) {
 
 // passagesOf lists the passages of a text.
 func (s *scene) passagesOf(document int) (all []passage) {
-	units, length := s.units(document), map[Unit]int{Words: s.rule.Words, Lines: 1, Paragraphs: 1, Sentences: 3}[s.rule.Unit]
+	units := s.units(document)
+	length := map[Unit]int{Words: s.rule.Words, Lines: 1, Paragraphs: 1, Sentences: 3}[s.rule.Unit]
 	from := 0
 	for unit := 0; unit+length <= len(units); unit++ {
 		own := units[unit : unit+length]
@@ -149,7 +161,8 @@ func (s *scene) passagesOf(document int) (all []passage) {
 	return all
 }
 
-// cutWords does what docs/how-to/passages.md says, by comparing each passage with all others: which words of each document are cut.
+// cutWords does what docs/how-to/passages.md says, by comparing each passage with all others: which words of each
+// document are cut.
 func (s *scene) cutWords() (cut []map[int]bool) {
 	clear := func(a, b passage) bool { return a.document != b.document || a.to <= b.from }
 	var all []passage
@@ -182,15 +195,23 @@ func (s *scene) cutWords() (cut []map[int]bool) {
 	return cut
 }
 
-// TestTrimming: what is cut from drawn corpora, where everything overlaps, is what a comparison of all passages says, over however
-// many splits and ranges and however few passages are held at a time.
+// TestTrimming: what is cut from drawn corpora, where everything overlaps, is what a comparison of all passages says,
+// over however many splits and ranges and however few passages are held at a time.
 func TestTrimming(t *testing.T) {
 	random := rand.New(rand.NewPCG(32, 1))
 	cutWords, goneDocuments := 0, 0
 	for n := range 150 {
 		s := scene{
-			references: random.IntN(3), splits: 1 + random.IntN(4), held: []int{1, 7, 1 << 20}[n%3], ranges: 1 + random.IntN(5),
-			rule: Rule{Unit: []Unit{Words, Words, Lines, Paragraphs, Sentences}[random.IntN(5)], Words: 1 + random.IntN(4), Copies: int64(2 + random.IntN(3)), Least: random.IntN(4)},
+			references: random.IntN(3),
+			splits:     1 + random.IntN(4),
+			held:       []int{1, 7, 1 << 20}[n%3],
+			ranges:     1 + random.IntN(5),
+			rule: Rule{
+				Unit:   []Unit{Words, Words, Lines, Paragraphs, Sentences}[random.IntN(5)],
+				Words:  1 + random.IntN(4),
+				Copies: int64(2 + random.IntN(3)),
+				Least:  random.IntN(4),
+			},
 		}
 		letters, separators := 2+random.IntN(4), []string{" ", " ", "\n", "\n\n", ". "}
 		for range 4 + random.IntN(8) {
@@ -230,7 +251,8 @@ func TestTrimming(t *testing.T) {
 	}
 }
 
-// checkRows compares the passages of rows with the words where they stand first, and their number with the words that are cut.
+// checkRows compares the passages of rows with the words where they stand first, and their number with the words that
+// are cut.
 func (s *scene) checkRows(t *testing.T, rows []output.Cut) {
 	t.Helper()
 	number := func(ref string) (n int) {
@@ -244,7 +266,8 @@ func (s *scene) checkRows(t *testing.T, rows []output.Cut) {
 		words += row.Words
 		text := wordsOf(s.texts[number(row.Ref)][row.Begin:row.End])
 		first := number(row.FirstRef)
-		if there := wordsOf(strings.Join(s.units(first)[row.FirstAt:], " ")); int64(len(text)) != row.Words || !slices.Equal(there[:len(text)], text) {
+		if there := wordsOf(strings.Join(s.units(first)[row.FirstAt:], " ")); int64(len(text)) != row.Words ||
+			!slices.Equal(there[:len(text)], text) {
 			t.Fatalf("%+v: the row %+v has %q, and first there are %q", s, row, text, there)
 		}
 		if row.Reference != (first < s.references) {
@@ -259,10 +282,17 @@ func (s *scene) checkRows(t *testing.T, rows []output.Cut) {
 	}
 }
 
-// TestFewRows: a text that repeats one word, or some words, takes a row for each length of a passage at most, and not one for each word.
+// TestFewRows: a text that repeats one word, or some words, takes a row for each length of a passage at most, and not
+// one for each word.
 func TestFewRows(t *testing.T) {
 	for _, words := range []string{"a ", "a b c "} {
-		s := scene{texts: []string{strings.Repeat(words, 1000)}, splits: 1, held: 1 << 20, ranges: 2, rule: Rule{Unit: Words, Words: 50, Copies: 2, Least: 1}}
+		s := scene{
+			texts:  []string{strings.Repeat(words, 1000)},
+			splits: 1,
+			held:   1 << 20,
+			ranges: 2,
+			rule:   Rule{Unit: Words, Words: 50, Copies: 2, Least: 1},
+		}
 		_, rows, _ := s.run(t)
 		s.checkRows(t, rows)
 		if most := len(strings.Fields(s.texts[0]))/s.rule.Words + 1; len(rows) == 0 || len(rows) > most {
@@ -271,15 +301,20 @@ func TestFewRows(t *testing.T) {
 	}
 }
 
-// TestOccurrences: passages are told apart that have 64 bits in common, or the bits of a neighbour, in whatever order they come again.
+// TestOccurrences: passages are told apart that have 64 bits in common, or the bits of a neighbour, in whatever order
+// they come again.
 func TestOccurrences(t *testing.T) {
-	passages := []sketch.Run{{Hash: 7, Check: 1}, {Hash: 7, Check: 2}, {Hash: 8, Check: 1}, {Hash: 7, Check: 3}, {Hash: 9, Check: 1}, {Hash: 1<<64 - 1, Check: 1}, {Hash: 1<<64 - 1, Check: 2}, {Hash: 0, Check: 1}}
+	passages := []sketch.Run{{Hash: 7, Check: 1}, {Hash: 7, Check: 2}, {Hash: 8, Check: 1}, {Hash: 7, Check: 3}, {
+		Hash:  9,
+		Check: 1,
+	}, {Hash: 1<<64 - 1, Check: 1}, {Hash: 1<<64 - 1, Check: 2}, {Hash: 0, Check: 1}}
 	var known occurrences
 	for round := range 3 {
 		for i := range passages {
 			n := (i + round*3) % len(passages)
 			at := records.Place{Ref: docref.Ref(round), At: int64(n)}
-			if of, isNew := known.see(passages[n], at); isNew != (round == 0) || of.passage != passages[n] || of.first != (records.Place{At: int64(n)}) {
+			if of, isNew := known.see(passages[n], at); isNew != (round == 0) || of.passage != passages[n] ||
+				of.first != (records.Place{At: int64(n)}) {
 				t.Errorf("round %d: %+v is known as %+v, new: %v", round, passages[n], of, isNew)
 			}
 		}

@@ -25,7 +25,8 @@ func New(file int, position int64) (Ref, error) {
 		return 0, fmt.Errorf("file number %d is outside 0 to %d: split the corpus over several jobs", file, MaxFiles-1)
 	}
 	if position < 0 || position > MaxPosition {
-		return 0, fmt.Errorf("position %d is outside 0 to %d: cut the file into smaller ones", position, int64(MaxPosition))
+		return 0, fmt.Errorf("position %d is outside 0 to %d: cut the file into smaller ones", position,
+			int64(MaxPosition))
 	}
 	return Ref(uint64(file)<<positionBits | uint64(position)), nil
 }

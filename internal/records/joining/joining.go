@@ -1,11 +1,11 @@
-// Package joining finds the connected components of a graph of documents within a budget of memory. They come in the order
-// of their first documents.
+// Package joining finds the connected components of a graph of documents within a budget of memory. They come in the
+// order of their first documents.
 //
 // A graph comes in parts, which many tasks have made. Each part is a forest already. If all documents fit into the
 // budget, [Label] sorts their refs and joins them in one union-find over the ranks.
 //
-// Otherwise it cuts the refs into ranges of documents that fit, keeps all else in run files of its own, and goes through
-// the ranges a fixed number of times (after Sibeyn's contraction of nodes in descending order):
+// Otherwise it cuts the refs into ranges of documents that fit, keeps all else in run files of its own, and goes
+// through the ranges a fixed number of times (after Sibeyn's contraction of nodes in descending order):
 //
 //  1. From the last range to the first, it joins the documents of a range by the edges within the range. Of the
 //     documents in earlier ranges to which a group is now joined, the first becomes the parent of the group. An edge from
@@ -102,7 +102,9 @@ type placed struct {
 }
 
 // labelAll returns the labels of documents in ascending order. IndexOf returns the index of a document's component.
-func labelAll[L any, I ~uint32](g *Graph, refs []docref.Ref, weights []uint32, indexOf []I, all []placed, labeller Labeller[L]) ([]L, error) {
+func labelAll[L any, I ~uint32](g *Graph, refs []docref.Ref, weights []uint32, indexOf []I, all []placed,
+	labeller Labeller[L],
+) ([]L, error) {
 	labels := make([]L, len(refs))
 	for i, ref := range refs {
 		if err := g.stopped(i); err != nil {

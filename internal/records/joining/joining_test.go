@@ -163,7 +163,9 @@ func TestLabel(t *testing.T) {
 				t.Fatal(err)
 			}
 			if want := expected(n, edges, parts, isUniform); !reflect.DeepEqual(got, want) {
-				t.Fatalf("trial %d, %s of %d documents in %d bytes: labels differ from those of a plain union-find\n%v\n%v", trial, shapes[trial%len(shapes)].name, n, bytes, got, want)
+				t.Fatalf(
+					"trial %d, %s of %d documents in %d bytes: labels differ from those of a plain union-find\n%v\n%v",
+					trial, shapes[trial%len(shapes)].name, n, bytes, got, want)
 			}
 			if left, err := os.ReadDir(g.Folder); err != nil || len(left) > 0 {
 				t.Fatalf("trial %d: %d files are left (%v)", trial, len(left), err)

@@ -78,7 +78,8 @@ func (r *ranges) deal() error {
 		return r.Parts(func(number int, part graphs.Part) error {
 			for node, ref := range part.Refs {
 				if of, is := part.Origin(number, node); is {
-					err := r.files.put(nodes, r.of(ref), uint64(ref), uint64(part.Weights[node])<<32|uint64(of.Node), uint64(of.Part))
+					err := r.files.put(nodes, r.of(ref), uint64(ref), uint64(part.Weights[node])<<32|uint64(of.Node),
+						uint64(of.Part))
 					if err != nil {
 						return err
 					}

@@ -61,7 +61,8 @@ func (r *ranges) contract(number int) error {
 				return err
 			}
 			if root == rank(i) && parents[i] != ref {
-				if err := r.files.put(requests, r.of(parents[i]), uint64(parents[i]), uint64(root)<<32|uint64(number)); err != nil {
+				if err := r.files.put(requests, r.of(parents[i]), uint64(parents[i]),
+					uint64(root)<<32|uint64(number)); err != nil {
 					return err
 				}
 			}
@@ -155,7 +156,8 @@ func (r *ranges) putShares(number int, g group, tops []docref.Ref) error {
 			share.Last = max(share.Last, last[roots[0]])
 			roots = roots[1:]
 		}
-		if err := r.files.put(shares, r.of(share.First), uint64(share.First), uint64(share.Weight), uint64(share.Last), uint64(number)); err != nil {
+		if err := r.files.put(shares, r.of(share.First), uint64(share.First), uint64(share.Weight), uint64(share.Last),
+			uint64(number)); err != nil {
 			return err
 		}
 	}
@@ -204,7 +206,8 @@ func (r *ranges) place(number int, place func(Component) (uint64, error)) error 
 		return r.files.each(shares, number, func(words []uint64) error {
 			for i, at := range r.ranksOf(firsts, words, 4) {
 				c, share := &all[at], words[4*i:]
-				err := r.files.put(placings, int(share[3]), uint64(c.First), uint64(c.Last), uint64(c.Weight), c.Value, uint64(c.before))
+				err := r.files.put(placings, int(share[3]), uint64(c.First), uint64(c.Last), uint64(c.Weight), c.Value,
+					uint64(c.before))
 				if err != nil {
 					return err
 				}
@@ -262,7 +265,9 @@ func (r *ranges) placed(number int, g group) (all []placed, err error) {
 			g.roots[i] = g.roots[root]
 			continue
 		}
-		at, found := slices.BinarySearchFunc(all, tops[i], func(c placed, top docref.Ref) int { return cmp.Compare(c.First, top) })
+		at, found := slices.BinarySearchFunc(all, tops[i], func(c placed, top docref.Ref) int {
+			return cmp.Compare(c.First, top)
+		})
 		if !found {
 			return nil, fmt.Errorf("no range has placed the component of document %d", tops[i])
 		}

@@ -77,7 +77,8 @@ func TestRecords(t *testing.T) {
 	}
 }
 
-// FuzzNext: whatever the bytes, a record is read from them or they are damaged. A record without its last byte is damaged.
+// FuzzNext: whatever the bytes, a record is read from them or they are damaged. A record without its last byte is
+// damaged.
 func FuzzNext(f *testing.F) {
 	whole := filled()
 	b := Append(nil, &whole)

@@ -1,5 +1,6 @@
-// Package paged has lists that may be larger than memory. A list for which its [Store] has no room is in a file on the local disk, and
-// a bounded number of its pages is held. What goes through a list from its front to its end costs a read of each page.
+// Package paged has lists that may be larger than memory. A list for which its [Store] has no room is in a file on the
+// local disk, and a bounded number of its pages is held. What goes through a list from its front to its end costs a
+// read of each page.
 package paged
 
 import (
@@ -14,12 +15,13 @@ const (
 	pageLen  = 1 << pageBits
 	// leastPages is how many pages of a list are held at least.
 	leastPages = 4
-	// A list that is in a file holds pages of one in heldShare bytes of its store. While it is sorted it holds a run of one in runShare.
+	// A list that is in a file holds pages of one in heldShare bytes of its store. While it is sorted it holds a run of
+	// one in runShare.
 	heldShare, runShare = 16, 8
 )
 
-// Fault is an error of the local disk. Lists panic with it, as the elements that are asked for are lost. Package work makes it
-// the error of the task.
+// Fault is an error of the local disk. Lists panic with it, as the elements that are asked for are lost. Package work
+// makes it the error of the task.
 type Fault struct{ err error }
 
 func (f *Fault) Error() string { return "hold a list on the local disk: " + f.err.Error() }
@@ -64,7 +66,8 @@ func (s *Store) open() *os.File {
 // Index is the type of the numbers that elements of a list have, from 0.
 type Index interface{ ~int | ~uint32 }
 
-// List is a list of elements of type T, which has no pointers in it. All are zero at first. It is not safe for concurrent use.
+// List is a list of elements of type T, which has no pointers in it. All are zero at first. It is not safe for
+// concurrent use.
 type List[N Index, T any] struct {
 	store *Store
 	size  int
@@ -72,7 +75,8 @@ type List[N Index, T any] struct {
 	pages [][]T // nil for a page that is not held
 
 	states []state // of the pages
-	loaded []int32 // the numbers of the pages that are held, the oldest one at next; only of a list that is not held as a whole
+	// the numbers of the pages that are held, the oldest one at next; only of a list that is not held as a whole
+	loaded []int32
 	next   int
 	file   *os.File // nil while no page had to go
 }
@@ -87,7 +91,13 @@ func New[N Index, T any](s *Store, n int) *List[N, T] {
 	}
 	count := (n + pageLen - 1) >> pageBits
 	held := max(int(s.Bytes/heldShare/sizeOf[T]()>>pageBits), leastPages)
-	return &List[N, T]{store: s, size: n, pages: make([][]T, count), states: make([]state, count), loaded: make([]int32, 0, held)}
+	return &List[N, T]{
+		store:  s,
+		size:   n,
+		pages:  make([][]T, count),
+		states: make([]state, count),
+		loaded: make([]int32, 0, held),
+	}
 }
 
 func sizeOf[T any]() int64 {
@@ -189,8 +199,8 @@ func bytesOf[T any](page []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(page))), len(page)*int(sizeOf[T]()))
 }
 
-// Sort returns a sorted list of the elements of another one, which is not to be used after that. If not all are held, it sorts
-// runs by sort, and merges these by compare. Elements that compare as equal stay in the order of their runs.
+// Sort returns a sorted list of the elements of another one, which is not to be used after that. If not all are held,
+// it sorts runs by sort, and merges these by compare. Elements that compare as equal stay in the order of their runs.
 func Sort[N Index, T any](l *List[N, T], sort func([]T) error, compare func(a, b T) int) (*List[N, T], error) {
 	if whole, is := l.Whole(); is {
 		return l, sort(whole)

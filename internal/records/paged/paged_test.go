@@ -83,7 +83,9 @@ func TestSort(t *testing.T) {
 	}
 	stop := errors.New("stop")
 	for _, held := range []int{0, 5} {
-		if _, err := Sort(New[int, pair](&Store{Folder: t.TempDir(), Bytes: int64(held)}, 10), func([]pair) error { return stop }, byKey); !errors.Is(err, stop) {
+		if _, err := Sort(New[int, pair](&Store{Folder: t.TempDir(), Bytes: int64(held)}, 10), func([]pair) error {
+			return stop
+		}, byKey); !errors.Is(err, stop) {
 			t.Errorf("%d held: error %v", held, err)
 		}
 	}

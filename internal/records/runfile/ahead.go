@@ -4,8 +4,8 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// Of pieces that are read one after the other, a storage behind a network gives the next ones with the first: at least leastAhead
-// bytes, at most mostAhead, and at most twice as many as were wanted so far.
+// Of pieces that are read one after the other, a storage behind a network gives the next ones with the first: at least
+// leastAhead bytes, at most mostAhead, and at most twice as many as were wanted so far.
 const (
 	leastAhead = 64 << 10
 	mostAhead  = 2 << 20
@@ -14,7 +14,8 @@ const (
 // mostSkipped is how many bytes between two pieces may be left out: they would have arrived sooner than another answer.
 const mostSkipped = 256 << 10
 
-// streamsAhead is how many stretches of a file are read ahead side by side: a task may take blocks from one, and counts from another.
+// streamsAhead is how many stretches of a file are read ahead side by side: a task may take blocks from one, and counts
+// from another.
 const streamsAhead = 4
 
 // ahead reads a file of a storage behind a network, where a request takes long. The zero ahead is ready for use.
@@ -33,7 +34,8 @@ type stream struct {
 	used    int // the number of the last read, 0: never
 }
 
-// passes moves the stream on to an offset, and reports whether it is near enough: a stream leaves out no more than was wanted.
+// passes moves the stream on to an offset, and reports whether it is near enough: a stream leaves out no more than was
+// wanted.
 func (s *stream) passes(offset int64) bool {
 	gap := offset - s.next
 	beyond := gap - int64(len(s.bytes))
@@ -82,7 +84,8 @@ func (a *ahead) readAt(file storage.File, size int64, b []byte, offset int64) er
 	return nil
 }
 
-// streamAt returns the stream that comes to an offset, or a new one in the place of the one that was not used for longest.
+// streamAt returns the stream that comes to an offset, or a new one in the place of the one that was not used for
+// longest.
 func (a *ahead) streamAt(offset int64) *stream {
 	oldest := &a.streams[0]
 	for i := range a.streams {

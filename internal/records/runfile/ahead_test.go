@@ -21,8 +21,8 @@ func (f *meteredFile) ReadAt(b []byte, offset int64) (int, error) {
 	return f.File.ReadAt(b, offset)
 }
 
-// TestAhead: whatever is read in whatever order, the bytes are the file's. What is read one after the other takes few reads, and no more
-// bytes than twice as many.
+// TestAhead: whatever is read in whatever order, the bytes are the file's. What is read one after the other takes few
+// reads, and no more bytes than twice as many.
 func TestAhead(t *testing.T) {
 	_, folder := storagetest.NewMemory(t)
 	random := rand.New(rand.NewPCG(1, 50))
@@ -43,7 +43,8 @@ func TestAhead(t *testing.T) {
 	read := func(offset, length int64) {
 		t.Helper()
 		b := make([]byte, length)
-		if err := a.readAt(file, int64(len(content)), b, offset); err != nil || !bytes.Equal(b, content[offset:offset+length]) {
+		if err := a.readAt(file, int64(len(content)), b, offset); err != nil ||
+			!bytes.Equal(b, content[offset:offset+length]) {
 			t.Fatalf("%d bytes at %d: %v", length, offset, err)
 		}
 	}
@@ -61,7 +62,11 @@ func TestAhead(t *testing.T) {
 		}
 	}
 	for _, test := range []struct{ length, skip, others, most int64 }{
-		{length: 270, most: 9}, {length: 40_000, most: 9}, {length: size, most: 1}, {length: 270, others: 3, most: 4 * 9}, {length: 30_000, skip: 3000, others: 1, most: 2 * 9},
+		{length: 270, most: 9}, {length: 40_000, most: 9}, {length: size, most: 1}, {
+			length: 270,
+			others: 3,
+			most:   4 * 9,
+		}, {length: 30_000, skip: 3000, others: 1, most: 2 * 9},
 	} {
 		a.reset()
 		file.reads, file.bytes = 0, 0

@@ -37,7 +37,8 @@ const (
 // Pieces returns the pieces of one run file in the order of writing.
 func Pieces(path string) ([]Piece, error) { return PiecesOf(path, 0) }
 
-// PiecesOf does what Pieces does for a run file of a known size, 0 if it is not known. In a bucket that saves a request.
+// PiecesOf does what Pieces does for a run file of a known size, 0 if it is not known. In a bucket that saves a
+// request.
 func PiecesOf(path string, size int64) ([]Piece, error) {
 	sections, files, err := readIndex(path, size)
 	if err != nil {
@@ -144,7 +145,15 @@ func WriteCatalog(dir string, runs []string, needed, extra []Kind) (Catalog, err
 }
 
 func writeCatalog(dir string, runs []string, needed, extra []Kind, held int) (Catalog, error) {
-	c := catalogWriter{numbers: map[string]uint32{}, runs: runs, needed: needed, extra: extra, held: held, files: make([][]sizedFile, len(runs)), kept: make([][]section, len(runs))}
+	c := catalogWriter{
+		numbers: map[string]uint32{},
+		runs:    runs,
+		needed:  needed,
+		extra:   extra,
+		held:    held,
+		files:   make([][]sizedFile, len(runs)),
+		kept:    make([][]section, len(runs)),
+	}
 	if err := c.survey(); err != nil {
 		return Catalog{}, err
 	}
@@ -288,7 +297,8 @@ func (c *catalogWriter) pack(pieces []piece) {
 			c.index = binary.LittleEndian.AppendUint64(c.index, uint64(p.shard))
 			c.index = binary.LittleEndian.AppendUint64(c.index, c.pieces)
 		}
-		if n := len(c.made.Shards); slices.Contains(c.needed, p.kind) && (n == 0 || c.made.Shards[n-1] != int(p.shard)) {
+		if n := len(c.made.Shards); slices.Contains(c.needed, p.kind) &&
+			(n == 0 || c.made.Shards[n-1] != int(p.shard)) {
 			c.made.Shards = append(c.made.Shards, int(p.shard))
 		}
 		c.pieces, c.made.Bytes = c.pieces+1, c.made.Bytes+p.length

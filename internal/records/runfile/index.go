@@ -51,7 +51,14 @@ func decodeSection(b []byte) section {
 
 func (s section) piece(shard int, in sizedFile) Piece {
 	return Piece{
-		Kind: s.kind, Shard: shard, Path: in.path, Offset: s.offset, Length: s.length, Mark: s.mark, sum: s.sum, size: in.size,
+		Kind:   s.kind,
+		Shard:  shard,
+		Path:   in.path,
+		Offset: s.offset,
+		Length: s.length,
+		Mark:   s.mark,
+		sum:    s.sum,
+		size:   in.size,
 	}
 }
 
@@ -112,7 +119,8 @@ func readIndex(path string, size int64) (_ []section, files []sizedFile, _ error
 	offset := binary.LittleEndian.Uint64(footer[8:])
 	length := binary.LittleEndian.Uint64(footer[16:])
 	if string(footer[:5]) == magic[:5] && string(footer[:8]) != magic {
-		return nil, nil, damage("open", path, errors.New("it has another format: written by another version of this program"))
+		return nil,
+			nil, damage("open", path, errors.New("it has another format: written by another version of this program"))
 	}
 	if string(footer[:8]) != magic || offset+length+footerSize != uint64(info.Size) || length%sectionSize != 0 {
 		return nil, nil, damaged

@@ -11,8 +11,8 @@ import (
 	"mirrorbeam.dev/internal/util/checksum"
 )
 
-// Reader reads pieces. It keeps the last file open, since neighbours are mostly in one file. Where a request takes long, it reads
-// ahead. It is not for concurrent use.
+// Reader reads pieces. It keeps the last file open, since neighbours are mostly in one file. Where a request takes
+// long, it reads ahead. It is not for concurrent use.
 type Reader struct {
 	// Pieces and Bytes count what was read so far: pieces whole or in part, and their bytes.
 	Pieces, Bytes int64

@@ -50,7 +50,9 @@ func TestRecordsReachTheirShard(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if a, b := readFile(t, catalog.Path), readFile(t, other.Path); !bytes.Equal(a, b) || !slices.Equal(catalog.Shards, other.Shards) || catalog.Bytes != other.Bytes {
+				if a, b := readFile(t, catalog.Path),
+					readFile(t, other.Path); !bytes.Equal(a, b) || !slices.Equal(catalog.Shards, other.Shards) ||
+					catalog.Bytes != other.Bytes {
 					t.Errorf("with %d sections held, the catalog is another one", held)
 				}
 			}

@@ -43,8 +43,8 @@ type section struct {
 	shard          uint32
 	offset, length int64
 	sum            uint32
-	// mark is the mark of a link, see [Piece]. link is the number of the file in which the section lies: 0 for the run file
-	// itself, else the number of a linked file, from 1.
+	// mark is the mark of a link, see [Piece]. link is the number of the file in which the section lies: 0 for the run
+	// file itself, else the number of a linked file, from 1.
 	mark, link uint32
 }
 
@@ -57,7 +57,8 @@ const linksKind Kind = 0
 type Writer struct {
 	// Durable makes Close wait until the file survives a loss of power. Reset leaves it as it is.
 	Durable bool
-	// Stopped, if it is not nil, returns an error when nobody wants the file any more. Record then returns it, now and then.
+	// Stopped, if it is not nil, returns an error when nobody wants the file any more. Record then returns it, now and
+	// then.
 	Stopped func() error
 
 	path     string
@@ -201,8 +202,8 @@ func (w *Writer) begin(kind Kind, shard int) error {
 	return nil
 }
 
-// Link lists a piece of another run file as a section of this one, for a kind and shard. Its bytes stay where they are, so
-// the other file must stay, too. The mark, below 2^24, comes with every piece that is read by the link.
+// Link lists a piece of another run file as a section of this one, for a kind and shard. Its bytes stay where they are,
+// so the other file must stay, too. The mark, below 2^24, comes with every piece that is read by the link.
 func (w *Writer) Link(kind Kind, shard int, p Piece, mark uint32) error {
 	if mark > maxMark {
 		return fmt.Errorf("link a piece of %s: the mark %d is above %d", p.Path, mark, maxMark)
@@ -217,7 +218,13 @@ func (w *Writer) Link(kind Kind, shard int, p Piece, mark uint32) error {
 		w.links[p.Path] = link
 	}
 	w.sections = append(w.sections, section{
-		kind: kind, shard: uint32(shard), offset: p.Offset, length: p.Length, sum: p.sum, mark: mark, link: link,
+		kind:   kind,
+		shard:  uint32(shard),
+		offset: p.Offset,
+		length: p.Length,
+		sum:    p.sum,
+		mark:   mark,
+		link:   link,
 	})
 	return nil
 }

@@ -83,7 +83,8 @@ type Document struct {
 	Priority preference.Priority
 	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
 	Scope uint64
-	// Side is the hash of the value in which others must differ to be compared with the document, 0 if all are compared.
+	// Side is the hash of the value in which others must differ to be compared with the document, 0 if all are
+	// compared.
 	Side uint64
 	// Source is the hash of the value that makes the document part of a source, 0 if no value does.
 	Source uint64
@@ -95,7 +96,8 @@ type Document struct {
 	SimHash []uint64
 	// ID is the user's id; empty if there is none.
 	ID []byte
-	// Capture is what is known of a web page in addition to its text, as package records packs it; empty if that is nothing.
+	// Capture is what is known of a web page in addition to its text, as package records packs it; empty if that is
+	// nothing.
 	Capture []byte
 }
 
@@ -205,7 +207,8 @@ func (b *Builder) Each(visit func(scope uint64, set []byte) bool) {
 	}
 }
 
-// keepBytes is the size of the largest sets whose memory is used again. One huge document must not burden the rest of a job.
+// keepBytes is the size of the largest sets whose memory is used again. One huge document must not burden the rest of a
+// job.
 const keepBytes = 8 << 20
 
 func (b *Builder) Reset() {
@@ -216,9 +219,21 @@ func (b *Builder) Reset() {
 		b.columns[column] = b.columns[column][:0]
 	}
 	*b = Builder{
-		keys: b.keys, simhash: b.simhash, columns: b.columns, refs: b.refs[:0], sizes: b.sizes[:0], stored: b.stored[:0],
-		idEnds: b.idEnds[:0], captureEnds: b.captureEnds[:0], digests: b.digests[:0], keyed: b.keyed[:0],
-		simmed: b.simmed[:0], ids: b.ids[:0], captures: b.captures[:0], sets: b.sets[:0], numbers: b.numbers[:0],
+		keys:        b.keys,
+		simhash:     b.simhash,
+		columns:     b.columns,
+		refs:        b.refs[:0],
+		sizes:       b.sizes[:0],
+		stored:      b.stored[:0],
+		idEnds:      b.idEnds[:0],
+		captureEnds: b.captureEnds[:0],
+		digests:     b.digests[:0],
+		keyed:       b.keyed[:0],
+		simmed:      b.simmed[:0],
+		ids:         b.ids[:0],
+		captures:    b.captures[:0],
+		sets:        b.sets[:0],
+		numbers:     b.numbers[:0],
 	}
 }
 

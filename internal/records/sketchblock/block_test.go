@@ -26,9 +26,17 @@ func TestBlockGivesBackWhatWasAdded(t *testing.T) {
 			}
 			slices.Sort(set)
 			documents[i] = Document{
-				Ref: docref.Ref(1000*round + i), Digest: digest.Digest{random.Uint64(), random.Uint64()}, Set: set, Size: len(set) + random.IntN(3),
-				Priority: preference.Priority(random.Uint64()), Scope: scopes * random.Uint64(), Side: sides * random.Uint64(), Source: sources * random.Uint64(), IsResolved: round > 2 && i%2 == 0, Keys: []uint64{random.Uint64(), 0, random.Uint64()},
-				SimHash: []uint64{random.Uint64(), random.Uint64()},
+				Ref:        docref.Ref(1000*round + i),
+				Digest:     digest.Digest{random.Uint64(), random.Uint64()},
+				Set:        set,
+				Size:       len(set) + random.IntN(3),
+				Priority:   preference.Priority(random.Uint64()),
+				Scope:      scopes * random.Uint64(),
+				Side:       sides * random.Uint64(),
+				Source:     sources * random.Uint64(),
+				IsResolved: round > 2 && i%2 == 0,
+				Keys:       []uint64{random.Uint64(), 0, random.Uint64()},
+				SimHash:    []uint64{random.Uint64(), random.Uint64()},
 			}
 			if i%3 != 0 {
 				documents[i].ID = fmt.Appendf(nil, "document %d", i)
@@ -49,9 +57,19 @@ func TestBlockGivesBackWhatWasAdded(t *testing.T) {
 		for i, want := range documents {
 			size := HashSize * block.Stored(i)
 			got := Document{
-				Ref: block.Ref(i), Digest: block.Digest(i), Set: AppendSet(nil, sets[:size]), Size: block.Size(i),
-				Priority: block.Priority(i), Scope: block.Scope(i), Side: block.Side(i), Source: block.Source(i), IsResolved: block.IsResolved(i), ID: block.ID(i), Capture: block.Capture(i), Keys: []uint64{block.Key(i, 0), block.Key(i, 1), block.Key(i, 2)},
-				SimHash: block.SimHash(nil, i),
+				Ref:        block.Ref(i),
+				Digest:     block.Digest(i),
+				Set:        AppendSet(nil, sets[:size]),
+				Size:       block.Size(i),
+				Priority:   block.Priority(i),
+				Scope:      block.Scope(i),
+				Side:       block.Side(i),
+				Source:     block.Source(i),
+				IsResolved: block.IsResolved(i),
+				ID:         block.ID(i),
+				Capture:    block.Capture(i),
+				Keys:       []uint64{block.Key(i, 0), block.Key(i, 1), block.Key(i, 2)},
+				SimHash:    block.SimHash(nil, i),
 			}
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("document %d: %v, want %v", i, got, want)

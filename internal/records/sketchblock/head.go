@@ -10,9 +10,9 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 )
 
-// MayLack returns how many shingles of a document of n shingles another one may lack, and still be similar at a threshold: its
-// similarity is at most the share of the n shingles that it has. A similarity is a quotient that is rounded, so the result is
-// rounded up where both might differ.
+// MayLack returns how many shingles of a document of n shingles another one may lack, and still be similar at a
+// threshold: its similarity is at most the share of the n shingles that it has. A similarity is a quotient that is
+// rounded, so the result is rounded up where both might differ.
 func MayLack(n int, threshold float64) int {
 	const rounding = 1e-9
 	return int(math.Floor(float64(n) * (1 - threshold + rounding)))
@@ -22,8 +22,8 @@ const (
 	// HeadBits is how many leading bits of a hash a head has.
 	HeadBits     = 24
 	headHashSize = HeadBits / 8
-	// headSpare is how many hashes a head has beyond the ones that a document may lack, in addition to a fifth of these: some will be in other
-	// documents by chance.
+	// headSpare is how many hashes a head has beyond the ones that a document may lack, in addition to a fifth of
+	// these: some will be in other documents by chance.
 	headSpare = 4
 )
 
@@ -32,12 +32,13 @@ func headLength(n int, threshold float64) int {
 	return min(n, lacks+lacks/5+headSpare)
 }
 
-// Heads returns the heads of the sets of the documents that a builder has collected, which are sets of all hashes. Most documents that
-// are similar to no other one show it by the first of their hashes: another document lacks more of these than it may. So a later job
-// need not read the sets. Has says which documents have a head, given the first words of their digests.
+// Heads returns the heads of the sets of the documents that a builder has collected, which are sets of all hashes. Most
+// documents that are similar to no other one show it by the first of their hashes: another document lacks more of these
+// than it may. So a later job need not read the sets. Has says which documents have a head, given the first words of
+// their digests.
 //
-// Heads are the threshold, 8 bytes, a bit for each document that has a head, and the heads: the leading 24 bits of the first hashes, 3 bytes
-// each.
+// Heads are the threshold, 8 bytes, a bit for each document that has a head, and the heads: the leading 24 bits of the
+// first hashes, 3 bytes each.
 func (b *Builder) Heads(threshold float64, has func(ref docref.Ref, digest uint64) bool) []byte {
 	packed := binary.LittleEndian.AppendUint64(nil, math.Float64bits(threshold))
 	bits := len(packed)
@@ -69,8 +70,8 @@ func (h Head) LeadingBits(i int) uint64 {
 	return uint64(hash[0]) | uint64(hash[1])<<8 | uint64(hash[2])<<16
 }
 
-// Lacks reports whether more hashes of the head than a number are not in a table of bits. A hash is at the bit that its leading bits count, without
-// the last few of these: shift.
+// Lacks reports whether more hashes of the head than a number are not in a table of bits. A hash is at the bit that its
+// leading bits count, without the last few of these: shift.
 func (h Head) Lacks(table []uint64, shift, number int) bool {
 	const mask = 1<<HeadBits - 1
 	hashes := h.hashes
@@ -78,7 +79,8 @@ func (h Head) Lacks(table []uint64, shift, number int) bool {
 		at := lead & mask >> (shift & 63)
 		return int(table[at>>6] >> (at & 63) & 1)
 	}
-	for ; len(hashes) >= 4*headHashSize; hashes = hashes[4*headHashSize:] { // all look-ups of four hashes are under way together
+	// all look-ups of four hashes are under way together
+	for ; len(hashes) >= 4*headHashSize; hashes = hashes[4*headHashSize:] {
 		first, last := binary.LittleEndian.Uint64(hashes), binary.LittleEndian.Uint64(hashes[4:])
 		if number -= 4 - has(first) - has(first>>24) - has(last>>16) - has(last>>40); number < 0 {
 			return true

@@ -11,27 +11,29 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 )
 
-// TestMayLack: a document that lacks one shingle more is similar to no document, of whatever size, and one that lacks just the number is
-// similar to the document of all others.
+// TestMayLack: a document that lacks one shingle more is similar to no document, of whatever size, and one that lacks
+// just the number is similar to the document of all others.
 func TestMayLack(t *testing.T) {
 	for _, threshold := range []float64{.05, .1, .3, 1. / 3, .5, .6, .7, .75, .8, .85, .9, .95, .99, 1} {
 		for n := 1; n <= 300; n++ {
 			lacks := MayLack(n, threshold)
 			if shared := n - lacks; shared < asmkernels.Required(threshold, n, shared) {
-				t.Errorf("threshold %g: of %d shingles %d are in a document of no others, which is not similar", threshold, n, shared)
+				t.Errorf("threshold %g: of %d shingles %d are in a document of no others, which is not similar",
+					threshold, n, shared)
 			}
 			shared := n - lacks - 1
 			for size := max(shared, 1); size <= 2*n && shared >= 0; size++ {
 				if asmkernels.Required(threshold, n, size) <= shared {
-					t.Fatalf("threshold %g: of %d shingles only %d are in a document of %d, which is similar", threshold, n, shared, size)
+					t.Fatalf("threshold %g: of %d shingles only %d are in a document of %d, which is similar",
+						threshold, n, shared, size)
 				}
 			}
 		}
 	}
 }
 
-// TestHeads: a head has the first hashes of its set, more than the document may lack, and knows its set. Heads that are cut are
-// damaged.
+// TestHeads: a head has the first hashes of its set, more than the document may lack, and knows its set. Heads that are
+// cut are damaged.
 func TestHeads(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for _, threshold := range []float64{.05, .5, .8, 1} {
@@ -50,7 +52,9 @@ func TestHeads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		packed := builder.Heads(threshold, func(ref docref.Ref, lead uint64) bool { return ref%3 != 0 && lead == uint64(ref) })
+		packed := builder.Heads(threshold, func(ref docref.Ref, lead uint64) bool {
+			return ref%3 != 0 && lead == uint64(ref)
+		})
 		heads, err := block.Heads(nil, packed)
 		if err != nil || len(heads) != len(all) {
 			t.Fatalf("%d heads, %v", len(heads), err)

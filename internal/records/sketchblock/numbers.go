@@ -7,11 +7,11 @@ import (
 	"math/bits"
 )
 
-// numbers is a packed list of whole numbers, which lie near a straight line. Refs of lines, and ends of ids, do: number i is base + slope*i and
-// a distance, which takes a byte or two. Any of them can be read without the others.
+// numbers is a packed list of whole numbers, which lie near a straight line. Refs of lines, and ends of ids, do: number
+// i is base + slope*i and a distance, which takes a byte or two. Any of them can be read without the others.
 //
-// The list is the base and the slope, 8 bytes each, the width of a distance in bytes, 0 to 8, as a byte, and the distances. More than 8 bytes
-// must follow. Sums are modulo 2^64.
+// The list is the base and the slope, 8 bytes each, the width of a distance in bytes, 0 to 8, as a byte, and the
+// distances. More than 8 bytes must follow. Sums are modulo 2^64.
 type numbers struct {
 	base, slope, mask uint64
 	width             int
@@ -51,7 +51,12 @@ func takeNumbers(b []byte, n int) (list numbers, rest []byte, err error) {
 	if len(b) < numbersHeader || b[numbersHeader-1] > 8 {
 		return numbers{}, nil, errors.New("a list of numbers is damaged")
 	}
-	list = numbers{base: binary.LittleEndian.Uint64(b), slope: binary.LittleEndian.Uint64(b[8:]), width: int(b[16]), distances: b[numbersHeader:]}
+	list = numbers{
+		base:      binary.LittleEndian.Uint64(b),
+		slope:     binary.LittleEndian.Uint64(b[8:]),
+		width:     int(b[16]),
+		distances: b[numbersHeader:],
+	}
 	list.mask = 1<<(8*list.width) - 1
 	if n < 0 || n > 0 && len(list.distances) < list.width*n+8 {
 		return numbers{}, nil, errors.New("a list of numbers is too short")

@@ -52,7 +52,8 @@ func TestSequence(t *testing.T) {
 			}
 		}
 	}
-	if none, err := ParseSequence(memory, AppendSequence(nil, Sequence{})); err != nil || len(none.Shingles)+len(none.Ends) > 0 {
+	if none, err := ParseSequence(memory, AppendSequence(nil, Sequence{})); err != nil ||
+		len(none.Shingles)+len(none.Ends) > 0 {
 		t.Errorf("no shingle is %v, error %v", none, err)
 	}
 	if _, err := ParseSequence(Sequence{}, nil); err == nil {
@@ -67,8 +68,10 @@ func FuzzParseSequence(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := ParseSequence(Sequence{}, b)
-		if err == nil && (len(s.Shingles) != len(s.Tokens) || len(s.Starts) != len(s.Ends) || len(s.Starts) != len(s.Shingles)) {
-			t.Errorf("a sequence of %d shingles, %d tokens, %d starts, %d ends", len(s.Shingles), len(s.Tokens), len(s.Starts), len(s.Ends))
+		if err == nil &&
+			(len(s.Shingles) != len(s.Tokens) || len(s.Starts) != len(s.Ends) || len(s.Starts) != len(s.Shingles)) {
+			t.Errorf("a sequence of %d shingles, %d tokens, %d starts, %d ends", len(s.Shingles), len(s.Tokens),
+				len(s.Starts), len(s.Ends))
 		}
 	})
 }

@@ -26,7 +26,8 @@ func TestClusters(t *testing.T) {
 		rows = row.AppendJSON(rows, output.Names{})
 	}
 	read := func(content []byte) (seen []string, all []Cluster, err error) {
-		if err := os.WriteFile(filepath.Join(f.Path, output.ShardName(output.Clusters, 0, 1, output.JSONL)), content, 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(f.Path, output.ShardName(output.Clusters, 0, 1, output.JSONL)), content,
+			0o666); err != nil {
 			t.Fatal(err)
 		}
 		for c, err := range f.Clusters(t.Context(), func(m *output.Member) { seen = append(seen, m.ID) }) {
@@ -37,9 +38,16 @@ func TestClusters(t *testing.T) {
 		}
 		return seen, all, nil
 	}
-	a, d := Cluster{Name: "a", Size: 3, Kept: 2, Least: .5, Mean: .75}, Cluster{Name: "d", Size: 2, Kept: 1, Least: 1, Mean: 1}
+	a, d := Cluster{Name: "a", Size: 3, Kept: 2, Least: .5, Mean: .75}, Cluster{
+		Name:  "d",
+		Size:  2,
+		Kept:  1,
+		Least: 1,
+		Mean:  1,
+	}
 	seen, all, err := read(rows)
-	if want := []string{"a", "b", "c", "end of a", "d", "e", "end of d"}; err != nil || !slices.Equal(seen, want) || !slices.Equal(all, []Cluster{a, d}) {
+	if want := []string{"a", "b", "c", "end of a", "d", "e", "end of d"}; err != nil || !slices.Equal(seen, want) ||
+		!slices.Equal(all, []Cluster{a, d}) {
 		t.Errorf("%v, %v, error %v", seen, all, err)
 	}
 	if _, all, err := read(append(rows, "no row\n"...)); err == nil || !slices.Equal(all, []Cluster{a}) {

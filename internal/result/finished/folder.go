@@ -85,9 +85,12 @@ func missing(path string) error {
 	case err == nil, !special.Mode.IsDir():
 		return setting.Errorf("%s is no folder: name the {output} of an earlier 'runjob run'", path)
 	case workspace.IsInterrupted(path):
-		return setting.Errorf("the results in %s are not whole: the job was killed while it published them: run it again with the same {output}, which finishes that first", path)
+		return setting.Errorf(
+			"the results in %s are not whole: the job was killed while it published them: "+
+				"run it again with the same {output}, which finishes that first", path)
 	}
-	return fmt.Errorf("no results of a job are in %s: there is no _SUCCESS in it: run the job, or wait for its end", path)
+	return fmt.Errorf("no results of a job are in %s: there is no _SUCCESS in it: run the job, or wait for its end",
+		path)
 }
 
 func (f *Folder) check() error {
@@ -150,8 +153,8 @@ func (f *Folder) readJSON(name string, value any) error {
 	return nil
 }
 
-// Shingles returns shingles that did not count, [output.IgnoredShingles] or [output.CommonShingles], in ascending order. It is an
-// error if the job has not written them.
+// Shingles returns shingles that did not count, [output.IgnoredShingles] or [output.CommonShingles], in ascending
+// order. It is an error if the job has not written them.
 func (f *Folder) Shingles(name string) (*sketch.Shingles, error) {
 	packed, err := f.Packed(name)
 	if err != nil {
@@ -164,7 +167,8 @@ func (f *Folder) Shingles(name string) (*sketch.Shingles, error) {
 func (f *Folder) Packed(name string) ([]byte, error) {
 	paths := f.Paths(name)
 	if len(paths) != 1 {
-		return nil, fmt.Errorf("results in %s do not say which shingles were left out: run the job again with this version of the program", f.Path)
+		return nil, fmt.Errorf(
+			"results in %s do not say which shingles were left out: run the job again with this version of the program", f.Path)
 	}
 	packed, err := storage.ReadFile(paths[0])
 	if err != nil {
@@ -215,7 +219,8 @@ type Summary struct {
 	Cost
 }
 
-// FileNotes says how many files were read, and names some that were not, or only in part: ten of a kind at most, the first in the order of the corpus or of names.
+// FileNotes says how many files were read, and names some that were not, or only in part: ten of a kind at most, the
+// first in the order of the corpus or of names.
 type FileNotes struct {
 	// Read is the number of files of the input and the reference that were read.
 	Read int64 `json:"read"`
@@ -246,8 +251,8 @@ type Cost struct {
 	Seconds float64 `json:"seconds"`
 	// CPUSeconds is the CPU time of the starting process in that time. On a cluster it is the sum of the stages.
 	CPUSeconds float64 `json:"cpu_seconds"`
-	// PeakMemoryBytes is the largest resident size of the starting process. On a cluster it is the size of a worker at the
-	// end of a task.
+	// PeakMemoryBytes is the largest resident size of the starting process. On a cluster it is the size of a worker at
+	// the end of a task.
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	// TempBytes is the largest size of the temporary files on disk.
 	TempBytes int64 `json:"temp_bytes"`
@@ -273,7 +278,11 @@ type Requests struct {
 // RequestsOf returns what was spent, by kind.
 func RequestsOf(spent storage.Spent) (all []Requests) {
 	for _, kind := range storage.Kinds() {
-		r := Requests{Kind: kind.String(), Requests: spent.Requests[kind], Dollars: kind.Dollars(float64(spent.Requests[kind]))}
+		r := Requests{
+			Kind:     kind.String(),
+			Requests: spent.Requests[kind],
+			Dollars:  kind.Dollars(float64(spent.Requests[kind])),
+		}
 		switch kind {
 		case storage.Reading:
 			r.Bytes, r.Seconds = spent.ReadBytes, spent.Answering.Seconds()
@@ -377,7 +386,8 @@ type OpenSuspect struct {
 	Seen string `json:"seen,omitempty"`
 }
 
-// Failing returns the conditions of [job.Config.FailOn] that the run meets. Changes count until somebody acknowledges them.
+// Failing returns the conditions of [job.Config.FailOn] that the run meets. Changes count until somebody acknowledges
+// them.
 func (s *Summary) Failing() []string {
 	var met []string
 	for condition, n := range map[string]int64{

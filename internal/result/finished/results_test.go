@@ -43,7 +43,10 @@ func writeFolder(t *testing.T, format output.Format, input string) string {
 	member := output.Member{ID: "a", Ref: "in.jsonl:9", Cluster: "a", Kept: true, Similarity: 1, Size: 2}
 	files = append(files, writeShard(t, folder, output.ShardName(output.Clusters, 0, 1, format), format, member))
 	config := job.Default()
-	config.Input, config.MaxDocument, config.Threshold, config.Emit = []string{corpus}, 1<<20, 0.75, []string{output.Clusters, output.Pairs}
+	config.Input = []string{corpus}
+	config.MaxDocument = 1 << 20
+	config.Threshold = 0.75
+	config.Emit = []string{output.Clusters, output.Pairs}
 	for name, value := range map[string]any{
 		"manifest.json": map[string]any{"files": files},
 		"summary.json": Summary{
@@ -91,7 +94,8 @@ func TestReadsBackWhatIsWritten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Summary.Counts.Documents != 7 || f.Summary.Config.Threshold != 0.75 || !f.Has(output.Pairs) || f.Has("removed") {
+		if f.Summary.Counts.Documents != 7 || f.Summary.Config.Threshold != 0.75 || !f.Has(output.Pairs) ||
+			f.Has("removed") {
 			t.Errorf("%s: %+v", format, f)
 		}
 		var got []string
@@ -121,9 +125,15 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	}{
 		{func(f string) error { return os.Remove(filepath.Join(f, "_SUCCESS")) }, "there is no _SUCCESS in it"},
 		{func(f string) error { return os.Remove(filepath.Join(f, "manifest.json")) }, "manifest.json: no such file"},
-		{func(f string) error { return os.WriteFile(filepath.Join(f, "summary.json"), []byte("{"), 0o666) }, "summary.json: unexpected end of JSON input"},
+		{
+			func(f string) error { return os.WriteFile(filepath.Join(f, "summary.json"), []byte("{"), 0o666) },
+			"summary.json: unexpected end of JSON input",
+		},
 		{func(f string) error { return os.Remove(filepath.Join(f, "pairs-00001-of-00002.jsonl")) }, "not whole: stat "},
-		{func(f string) error { return os.Truncate(filepath.Join(f, "pairs-00000-of-00002.jsonl"), 5) }, "pairs-00000-of-00002.jsonl has 5 bytes and manifest.json says 93"},
+		{
+			func(f string) error { return os.Truncate(filepath.Join(f, "pairs-00000-of-00002.jsonl"), 5) },
+			"pairs-00000-of-00002.jsonl has 5 bytes and manifest.json says 93",
+		},
 		{os.RemoveAll, "there is no folder "},
 	} {
 		path := writeFolder(t, output.JSONL, "")
@@ -136,10 +146,12 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	}
 	path := writeFolder(t, output.JSONL, "")
 	journal := filepath.Join(path, ".partial-run-ABCDEFGHIJKLMNOPQRSTUVWXYZ", "journal.json")
-	if err := errors.Join(os.Mkdir(filepath.Dir(journal), 0o700), os.WriteFile(journal, nil, 0o600), os.Remove(filepath.Join(path, "_SUCCESS"))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Dir(journal), 0o700), os.WriteFile(journal, nil, 0o600),
+		os.Remove(filepath.Join(path, "_SUCCESS"))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "killed while it published them: run it again") {
+	if _, err := Open(path); err == nil ||
+		!strings.Contains(err.Error(), "killed while it published them: run it again") {
 		t.Errorf("half published: %v", err)
 	}
 	path = writeFolder(t, output.JSONL, "")
@@ -153,7 +165,9 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	if err := f.Need("removed", output.Pairs); err != nil {
 		t.Error(err)
 	}
-	if err := f.Need("removed", "unique"); err == nil || !strings.Contains(err.Error(), "only clusters, pairs, and removed or unique is required: run it again with emit removed,unique") {
+	if err := f.Need("removed", "unique"); err == nil ||
+		!strings.Contains(err.Error(),
+			"only clusters, pairs, and removed or unique is required: run it again with emit removed,unique") {
 		t.Errorf("needs what is not there: %v", err)
 	}
 }
@@ -181,7 +195,8 @@ func TestOpenRefusesWhatIsNoFile(t *testing.T) {
 
 // TestTextsOfNamesThatAreNotUTF8: a document is found by what rows call it.
 func TestTextsOfNamesThatAreNotUTF8(t *testing.T) {
-	f, err := Open(writeFolder(t, output.JSONL, "{\"id\":\"\xff\",\"text\":\"one\"}\n{\"id\":\"\xfe\",\"text\":\"two\"}\n"))
+	f, err := Open(writeFolder(t, output.JSONL,
+		"{\"id\":\"\xff\",\"text\":\"one\"}\n{\"id\":\"\xfe\",\"text\":\"two\"}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,8 +299,9 @@ func TestFind(t *testing.T) {
 		return strings.Join(got, "; ")
 	}
 	for got, want := range map[string]string{
-		find(f.Find, "a", "nobody"):           "a is a at in.jsonl:0: f en",
-		find(f.Find, "twice"):                 "twice is twice at in.jsonl:38: x ; twice is twice at " + last + ": y de",
+		find(f.Find, "a", "nobody"): "a is a at in.jsonl:0: f en",
+		find(f.Find,
+			"twice"): "twice is twice at in.jsonl:38: x ; twice is twice at " + last + ": y de",
 		find(f.Find, "in.jsonl:0", "a"):       "in.jsonl:0 is a at in.jsonl:0: f en; a is a at in.jsonl:0: f en",
 		find(f.FindRefs, last, "other:0"):     last + " is twice at " + last + ": y de",
 		find(f.FindRefs, "other.jsonl:0", ""): "",

@@ -31,7 +31,8 @@ func (f *Folder) Mirrors(ctx context.Context) iter.Seq2[output.Mirror, error] {
 // groupField is in each row of a site in a group, and in no other: in a string, the quotation marks would be escaped.
 var groupField = []byte(`"group":`)
 
-// GroupedSites gives the rows of sites that are in a group of mirrors, an error last. Lines of other sites are not parsed.
+// GroupedSites gives the rows of sites that are in a group of mirrors, an error last. Lines of other sites are not
+// parsed.
 func (f *Folder) GroupedSites(ctx context.Context) iter.Seq2[output.Site, error] {
 	isGrouped := func(line []byte) bool { return bytes.Contains(line, groupField) }
 	return rows(ctx, f, output.Sites, isGrouped, func(s *output.Site) bool { return s.Group != "" })
@@ -45,11 +46,14 @@ func (f *Folder) Changes(ctx context.Context) iter.Seq2[output.Change, error] {
 	return rows[output.Change](ctx, f, output.Changes, nil, nil)
 }
 
-// MembersNaming gives the rows of clusters that have one of the names in a field: rows of a document, which has the name as
-// its id, its ref or its URL, and rows of a cluster. It is many times as fast as [Folder.Members] for lines of JSON. An error comes last.
+// MembersNaming gives the rows of clusters that have one of the names in a field: rows of a document, which has the
+// name as its id, its ref or its URL, and rows of a cluster. It is many times as fast as [Folder.Members] for lines of
+// JSON. An error comes last.
 func (f *Folder) MembersNaming(ctx context.Context, names ...string) iter.Seq2[output.Member, error] {
 	isNamed, isWanted := naming(names)
-	return rows(ctx, f, output.Clusters, isNamed, func(m *output.Member) bool { return isWanted(m.Cluster, m.ID, m.Ref, m.URL) })
+	return rows(ctx, f, output.Clusters, isNamed, func(m *output.Member) bool {
+		return isWanted(m.Cluster, m.ID, m.Ref, m.URL)
+	})
 }
 
 // ClusterRows gives the rows of one cluster, an error last. It reads no further than the cluster.
@@ -73,8 +77,8 @@ func (f *Folder) RemovalsNaming(ctx context.Context, names ...string) iter.Seq2[
 	return rows(ctx, f, output.Removed, isNamed, func(r *output.Removal) bool { return isWanted(r.ID, r.Ref) })
 }
 
-// naming returns two functions. The first reports whether a line has one of the names in it, the second whether one of some fields
-// is a name.
+// naming returns two functions. The first reports whether a line has one of the names in it, the second whether one of
+// some fields is a name.
 func naming(names []string) (isNamed func(line []byte) bool, isWanted func(fields ...string) bool) {
 	all := make(map[string]bool, len(names))
 	var quoted [][]byte
@@ -93,8 +97,11 @@ func naming(names []string) (isNamed func(line []byte) bool, isWanted func(field
 	}
 }
 
-// rows gives the wanted rows of an output, shard by shard, an error last. Lines that mayBe refuses are not parsed. Nil wants all.
-func rows[T any](ctx context.Context, f *Folder, name string, mayBe func(line []byte) bool, isWanted func(*T) bool) iter.Seq2[T, error] {
+// rows gives the wanted rows of an output, shard by shard, an error last. Lines that mayBe refuses are not parsed. Nil
+// wants all.
+func rows[T any](ctx context.Context, f *Folder, name string, mayBe func(line []byte) bool,
+	isWanted func(*T) bool,
+) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for _, path := range f.Paths(name) {
 			for row, err := range output.Read[T](ctx, path, name, mayBe) {
@@ -133,8 +140,8 @@ func (c *Cluster) Add(row *output.Member) {
 	}
 }
 
-// Clusters gives the clusters of a run in the order of their rows, an error last. It holds no rows: see sees each of them, those
-// of a cluster before the cluster is given.
+// Clusters gives the clusters of a run in the order of their rows, an error last. It holds no rows: see sees each of
+// them, those of a cluster before the cluster is given.
 func (f *Folder) Clusters(ctx context.Context, see func(*output.Member)) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		var c Cluster

@@ -12,15 +12,60 @@ import (
 
 // TestReadsBackSites: rows about sites and changes are read back alike from both formats.
 func TestReadsBackSites(t *testing.T) {
-	mirror := output.Mirror{A: "a.org", B: `b"é.org`, Kind: "exact", Score: 0.75, Group: "a.org", PagesA: 7, PagesB: 6, CommonA: 5, CommonB: 4, SamePath: 0.5, Similarity: 0.25}
-	site := output.Site{Site: `"group":`, Pages: 3, Rank: 9, Protected: true, Group: "a.org", Primary: true, GroupSites: 2, Cohesion: 1}
-	suspect := output.Suspect{
-		Severity: output.HighSeverity, Reasons: []string{"mirror", "login_form"}, Site: "examp1e.net", Protected: "example.org", Score: 1,
-		Pages: 3, Common: 2, LoginPages: 1, Lookalike: 0.95, LookalikeReason: "homoglyph", FirstSeen: "2024-05-01T00:00:00Z",
-		Examples: []output.CopiedPage{{Page: "http://examp1e.net/", Original: "http://example.org/", Similarity: 0.5}, {Page: "x", Original: "y", Similarity: 1}},
-		Campaign: "0123456789abcdef", Sites: 12,
+	mirror := output.Mirror{
+		A:          "a.org",
+		B:          `b"é.org`,
+		Kind:       "exact",
+		Score:      0.75,
+		Group:      "a.org",
+		PagesA:     7,
+		PagesB:     6,
+		CommonA:    5,
+		CommonB:    4,
+		SamePath:   0.5,
+		Similarity: 0.25,
 	}
-	change := output.Change{Of: "suspects", Change: output.Grown, Name: "examp1e.net", Size: 3, Before: 2, Added: 2, Removed: 1, Generation: 9, Since: 7}
+	site := output.Site{
+		Site:       `"group":`,
+		Pages:      3,
+		Rank:       9,
+		Protected:  true,
+		Group:      "a.org",
+		Primary:    true,
+		GroupSites: 2,
+		Cohesion:   1,
+	}
+	suspect := output.Suspect{
+		Severity:        output.HighSeverity,
+		Reasons:         []string{"mirror", "login_form"},
+		Site:            "examp1e.net",
+		Protected:       "example.org",
+		Score:           1,
+		Pages:           3,
+		Common:          2,
+		LoginPages:      1,
+		Lookalike:       0.95,
+		LookalikeReason: "homoglyph",
+		FirstSeen:       "2024-05-01T00:00:00Z",
+		Examples: []output.CopiedPage{{
+			Page:       "http://examp1e.net/",
+			Original:   "http://example.org/",
+			Similarity: 0.5,
+		}, {Page: "x", Original: "y", Similarity: 1}},
+		Campaign: "0123456789abcdef",
+		Sites:    12,
+	}
+	change := output.Change{
+		Of:         "suspects",
+		Change:     output.Grown,
+		Name:       "examp1e.net",
+		Size:       3,
+		Before:     2,
+		Added:      2,
+		Removed:    1,
+		Generation: 9,
+		Since:      7,
+	}
 	partial := output.NewPair("a", "b", output.Overlap{Shared: 1, Union: 2, SizeA: 1, SizeB: 2})
 	partial.JaccardWhole, partial.Kind = 0.875, output.PartialPair
 	for _, format := range output.Formats {
@@ -28,7 +73,8 @@ func TestReadsBackSites(t *testing.T) {
 		files := []output.File{
 			writeShard(t, path, output.ShardName(output.Mirrors, 0, 1, format), format, mirror),
 			writeShard(t, path, output.ShardName(output.Sites, 0, 2, format), format, site),
-			writeShard(t, path, output.ShardName(output.Sites, 1, 2, format), format, output.Site{Site: `alone"group":`}),
+			writeShard(t, path, output.ShardName(output.Sites, 1, 2, format), format,
+				output.Site{Site: `alone"group":`}),
 			writeShard(t, path, output.ShardName(output.Suspects, 0, 1, format), format, suspect),
 			writeShard(t, path, output.ShardName(output.Changes, 0, 1, format), format, change),
 			writeShard(t, path, output.ShardName(output.Pairs, 0, 1, format), format, partial),

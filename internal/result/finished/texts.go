@@ -56,18 +56,20 @@ type Found struct {
 	Name string
 	// ID is its id as rows write it, empty if it has none. Ref is path:position.
 	ID, Ref string
-	// URL and Date say from where and when a web archive has fetched it, as rows write them; empty if that is not known.
+	// URL and Date say from where and when a web archive has fetched it, as rows write them; empty if that is not
+	// known.
 	URL, Date string
 	// Portion and Position say where the record is, and Raw is the record as the file has it.
 	Portion  documents.Portion
 	Position int64
 	Raw      []byte
-	// Record is its content. Its Others are the values of the fields of within and across, in this order, of those that the
-	// job has.
+	// Record is its content. Its Others are the values of the fields of within and across, in this order, of those that
+	// the job has.
 	Record corpus.Record
 }
 
-// Text returns the text, at most the given number of bytes of it. Of several text fields the texts come one after the other.
+// Text returns the text, at most the given number of bytes of it. Of several text fields the texts come one after the
+// other.
 func (d *Found) Text(most int) string {
 	var text strings.Builder
 	for _, part := range d.Record.Texts {
@@ -79,9 +81,9 @@ func (d *Found) Text(most int) string {
 	return text.String()
 }
 
-// Find visits the documents of the input, and of the reference, that have one of the names, id, path:position or URL, in
-// document order. Several documents may have an id or a URL. It reads the whole input. It is an error when a file of that cannot be
-// read.
+// Find visits the documents of the input, and of the reference, that have one of the names, id, path:position or URL,
+// in document order. Several documents may have an id or a URL. It reads the whole input. It is an error when a file of
+// that cannot be read.
 func (f *Folder) Find(ctx context.Context, names []string, visit func(*Found) error) error {
 	return f.find(ctx, names, false, visit)
 }
@@ -102,7 +104,11 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 	}
 	reading := documents.Reading{
 		Fields:      corpus.Fields{ID: config.IDField, Texts: fields, Features: config.Features, Others: others},
-		MaxDocument: int64(config.MaxDocument), TextForm: config.TextFormat, PageText: config.HTMLText, Dialect: config.Dialect(), Charset: config.Encoding,
+		MaxDocument: int64(config.MaxDocument),
+		TextForm:    config.TextFormat,
+		PageText:    config.HTMLText,
+		Dialect:     config.Dialect(),
+		Charset:     config.Encoding,
 	}
 	s := search{limits: reading.LineLimits(), wanted: reading.Wanted(), names: map[string]bool{}, visit: visit}
 	for _, name := range names {
@@ -125,7 +131,13 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 }
 
 func listFiles(ctx context.Context, c *job.Config, wanted corpus.Wanted) ([]corpus.File, error) {
-	options := corpus.Options{Format: c.Format, Charset: c.Encoding, Include: c.Include, Exclude: c.Exclude, PrefersTexts: c.Code != (sketch.Code{})}
+	options := corpus.Options{
+		Format:       c.Format,
+		Charset:      c.Encoding,
+		Include:      c.Include,
+		Exclude:      c.Exclude,
+		PrefersTexts: c.Code != (sketch.Code{}),
+	}
 	input, err := corpus.List(ctx, c.Input, options)
 	if err != nil {
 		return nil, err

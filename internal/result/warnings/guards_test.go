@@ -23,8 +23,18 @@ func TestGuards(t *testing.T) {
 	}{
 		{nil, nil, []Kind{LargeCluster, TextField}, "cluster c has 101 of 1000 documents, such as c and d"},
 		{[]string{"removes:50.2", "cluster:10.1"}, nil, []Kind{TextField}, ""},
-		{[]string{"removes:50"}, []string{"removes:50"}, []Kind{Removal, LargeCluster, TextField}, "more than 50 % is removed: b loses 251 of its 500 documents"},
-		{[]string{"cluster:10", "removes:49"}, []string{"removes:49", "cluster:10"}, []Kind{Removal, Removal, LargeCluster, TextField}, "more than 49 % is removed: b loses 251 of its 500 documents"},
+		{
+			[]string{"removes:50"},
+			[]string{"removes:50"},
+			[]Kind{Removal, LargeCluster, TextField},
+			"more than 50 % is removed: b loses 251 of its 500 documents",
+		},
+		{
+			[]string{"cluster:10", "removes:49"},
+			[]string{"removes:49", "cluster:10"},
+			[]Kind{Removal, Removal, LargeCluster, TextField},
+			"more than 49 % is removed: b loses 251 of its 500 documents",
+		},
 	} {
 		config := job.Default()
 		config.Guard = test.guard

@@ -74,8 +74,8 @@ func (c *corpus) run(t *testing.T, change func(*job.Config)) []warnings.Warning 
 	return summary.Warnings
 }
 
-// TestJobs: each of the things that a user may want to know of is told once, with the flag that helps: a source that is all in
-// another one, pages of one template, two families of documents that one pair joins, and a field of addresses.
+// TestJobs: each of the things that a user may want to know of is told once, with the flag that helps: a source that is
+// all in another one, pages of one template, two families of documents that one pair joins, and a field of addresses.
 func TestJobs(t *testing.T) {
 	c := newCorpus(t)
 	var texts, pages, families, addresses []string
@@ -107,19 +107,25 @@ func TestJobs(t *testing.T) {
 	c.put(t, "sites.jsonl", addresses, nil)
 	want := []warnings.Warning{
 		{
-			Kind: warnings.LargeCluster, Text: "cluster doc-185 has 150 of 1394 documents, such as doc-185 and doc-186",
-			Flag: "--common auto, --threshold 0.9, --split star", A: "doc-185", B: "doc-186",
+			Kind: warnings.LargeCluster,
+			Text: "cluster doc-185 has 150 of 1394 documents, such as doc-185 and doc-186",
+			Flag: "--common auto, --threshold 0.9, --split star",
+			A:    "doc-185",
+			B:    "doc-186",
 		},
 		{
-			Kind: warnings.TextField, Flag: "--text-field",
+			Kind: warnings.TextField,
+			Flag: "--text-field",
 			Text: "the text, field text, is a web address in 1000 of 1394 records: the texts may be in another field",
 		},
 		{
-			Kind: warnings.SourceLoss, Flag: "--common auto, --threshold 0.9, --split star",
+			Kind: warnings.SourceLoss,
+			Flag: "--common auto, --threshold 0.9, --split star",
 			Text: "pages.jsonl loses 149 of its 150 documents; 150 are like others of the same source",
 		},
 		{
-			Kind: warnings.SourceLoss, Flag: "--input",
+			Kind: warnings.SourceLoss,
+			Flag: "--input",
 			Text: "second.jsonl loses 60 of its 60 documents; 60 have near-duplicates in first.jsonl, which may contain the same data",
 		},
 	}
@@ -130,12 +136,17 @@ func TestJobs(t *testing.T) {
 		}
 	}
 	if !reflect.DeepEqual(got, map[warnings.Kind]int{
-		warnings.LargeCluster: 1, warnings.TextField: 1, warnings.SourceLoss: 2, warnings.LikelyTemplate: 1, warnings.OnePair: 1,
+		warnings.LargeCluster:   1,
+		warnings.TextField:      1,
+		warnings.SourceLoss:     2,
+		warnings.LikelyTemplate: 1,
+		warnings.OnePair:        1,
 	}) {
 		t.Errorf("warnings %+v", found)
 	}
 	last := found[len(found)-1]
-	if !strings.Contains(last.Text, "of 64 documents is held together by one pair") || !strings.Contains(last.Text, "without it, 32 of them") || last.Flag != "--split star" {
+	if !strings.Contains(last.Text, "of 64 documents is held together by one pair") ||
+		!strings.Contains(last.Text, "without it, 32 of them") || last.Flag != "--split star" {
 		t.Errorf("warning %+v", last)
 	}
 	// With stars there are no chains.
@@ -156,7 +167,8 @@ func TestSourceField(t *testing.T) {
 	}
 	c.put(t, "a.jsonl", texts, func(i int) string { return []string{`"first"`, `"second\u001b[1m"`}[i%2] })
 	want := []warnings.Warning{{
-		Kind: warnings.SourceLoss, Flag: "--keep rank:FILE",
+		Kind: warnings.SourceLoss,
+		Flag: "--keep rank:FILE",
 		Text: "second\x1b[1m loses 60 of its 60 documents; 60 have near-duplicates in first, which may contain the same data",
 	}}
 	if got := c.run(t, func(c *job.Config) { c.SourceField = "site" }); !slices.Equal(got, want) {
@@ -184,7 +196,8 @@ func TestPresetOfJob(t *testing.T) {
 			proposed = append(proposed, w)
 		}
 	}
-	if len(proposed) != 1 || !strings.HasPrefix(proposed[0].Text, "60 of 60 documents are program code") || proposed[0].Flag != "--preset code" ||
+	if len(proposed) != 1 || !strings.HasPrefix(proposed[0].Text, "60 of 60 documents are program code") ||
+		proposed[0].Flag != "--preset code" ||
 		!strings.HasSuffix(proposed[0].A, ".go") || !strings.HasSuffix(proposed[0].B, ".go") {
 		t.Errorf("%+v", proposed)
 	}
@@ -193,24 +206,34 @@ func TestPresetOfJob(t *testing.T) {
 	}
 }
 
-// TestTitlesOfJob: pages of one text and several titles are told of, wherever they stand: in files, in archives, in fields.
+// TestTitlesOfJob: pages of one text and several titles are told of, wherever they stand: in files, in archives, in
+// fields.
 func TestTitlesOfJob(t *testing.T) {
 	c := newCorpus(t)
 	text := c.text(60)
 	page := func(title string) string {
 		return "<html><head><title>" + title + "</title></head><body><p>" + text + "</p></body></html>"
 	}
-	pages := map[string]string{"a": page("Fox 1.0"), "b": page("Fox 2.0"), "c": page("Crow"), "d": "<html><body><p>" + text + "</p></body></html>"}
+	pages := map[string]string{
+		"a": page("Fox 1.0"),
+		"b": page("Fox 2.0"),
+		"c": page("Crow"),
+		"d": "<html><body><p>" + text + "</p></body></html>",
+	}
 	var archive strings.Builder
 	var lines []string
 	for _, name := range []string{"a", "b", "c", "d"} {
 		if err := os.WriteFile(filepath.Join(c.folder, name+".html"), []byte(pages[name]), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&archive, "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <%s.html>\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", name, len(pages[name]), pages[name])
+		fmt.Fprintf(&archive,
+			"WARC/1.0\r\nWARC-Type: resource\r\nWARC-Record-ID: <%s.html>\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n", name, len(pages[name]), pages[name])
 		lines = append(lines, fmt.Sprintf(`{"id":"%s.html","text":%q}`, name, pages[name]))
 	}
-	for name, content := range map[string]string{"pages.warc": archive.String(), "pages.jsonl": strings.Join(lines, "\n")} {
+	for name, content := range map[string]string{
+		"pages.warc":  archive.String(),
+		"pages.jsonl": strings.Join(lines, "\n"),
+	} {
 		if err := os.WriteFile(filepath.Join(c.folder, name), []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +241,9 @@ func TestTitlesOfJob(t *testing.T) {
 	for _, input := range []string{"*.html", "pages.warc", "pages.jsonl"} {
 		for _, within := range []string{"", "title_words"} {
 			got := c.run(t, func(config *job.Config) {
-				config.Input, config.Within, config.HTMLText = []string{filepath.Join(c.folder, input)}, within, webtext.Main
+				config.Input = []string{filepath.Join(c.folder, input)}
+				config.Within = within
+				config.HTMLText = webtext.Main
 				if input == "pages.jsonl" {
 					config.TextFormat = webtext.HTML
 				}
@@ -229,8 +254,10 @@ func TestTitlesOfJob(t *testing.T) {
 				}
 				continue
 			}
-			if len(got) != 1 || got[0].Kind != warnings.OtherTitle || !strings.HasPrefix(got[0].Text, "1 of 3 removed documents") ||
-				!strings.HasSuffix(got[0].A, "c.html") || !strings.HasSuffix(got[0].B, "a.html") || !strings.Contains(got[0].Text, `"Crow"`) || !strings.HasSuffix(got[0].Text, `"Fox"`) {
+			if len(got) != 1 || got[0].Kind != warnings.OtherTitle ||
+				!strings.HasPrefix(got[0].Text, "1 of 3 removed documents") ||
+				!strings.HasSuffix(got[0].A, "c.html") || !strings.HasSuffix(got[0].B, "a.html") ||
+				!strings.Contains(got[0].Text, `"Crow"`) || !strings.HasSuffix(got[0].Text, `"Fox"`) {
 				t.Errorf("%s: %+v", input, got)
 			}
 		}

@@ -14,7 +14,8 @@ import (
 // leastNear is the least number of near-duplicates that say something of all.
 const leastNear = 10
 
-// ofShort warns of near-duplicates among short records: where most records are short, and where most near-duplicates are.
+// ofShort warns of near-duplicates among short records: where most records are short, and where most near-duplicates
+// are.
 func ofShort(c *job.Config, found *findings.Findings) []Warning {
 	t, near := found.Texts, found.Counts.Removed-found.Counts.Identical
 	short := t.Short - t.Empty - t.Addresses // these are short, and ofTexts is about them
@@ -27,10 +28,14 @@ func ofShort(c *job.Config, found *findings.Findings) []Warning {
 	}
 	switch {
 	case t.Records >= leastDocuments && 2*short > t.Records && near > 0:
-		w.Text = fmt.Sprintf("%d of %d records have fewer than %d shingles: one more word at an end makes a near-duplicate, and %d documents are removed that are not equal to another",
+		w.Text = fmt.Sprintf(
+			"%d of %d records have fewer than %d shingles: one more word at an end makes a near-duplicate, "+
+				"and %d documents are removed that are not equal to another",
 			short, t.Records, findings.ShortText, near)
 	case found.Near.Count >= leastNear && 2*found.NearShort.Count > found.Near.Count:
-		w.Text = fmt.Sprintf("%d of %d documents that are removed, and not equal to the one that stays, have fewer than %d shingles, where a word more or less makes a near-duplicate",
+		w.Text = fmt.Sprintf(
+			"%d of %d documents that are removed, and not equal to the one that stays, have fewer than %d shingles, "+
+				"where a word more or less makes a near-duplicate",
 			found.NearShort.Count, found.Near.Count, findings.ShortText)
 	default:
 		return nil
@@ -48,8 +53,11 @@ func ofSmall(c *job.Config, found *findings.Findings) []Warning {
 		return nil
 	}
 	w := Warning{
-		Kind: SmallTexts, Flag: "--similarity jaccard",
-		Text: fmt.Sprintf("%d of %d documents have fewer than %d shingles that count: passages of these are not found, and only equal ones are listed", n, found.Counts.Documents, findings.TinyText),
+		Kind: SmallTexts,
+		Flag: "--similarity jaccard",
+		Text: fmt.Sprintf(
+			"%d of %d documents have fewer than %d shingles that count: passages of these are not found, "+
+				"and only equal ones are listed", n, found.Counts.Documents, findings.TinyText),
 	}
 	if found.Counts.CommonWhole > found.Texts.Tiny {
 		w.Flag = "--common " + common.Off
@@ -58,7 +66,8 @@ func ofSmall(c *job.Config, found *findings.Findings) []Warning {
 }
 
 const (
-	// manyPairs is the number of pairs for each document at which most of them may share nothing but phrases of their language or form.
+	// manyPairs is the number of pairs for each document at which most of them may share nothing but phrases of their
+	// language or form.
 	manyPairs = 10
 	// rarePassage is the rarity below which these phrases are.
 	rarePassage = 3
@@ -68,12 +77,16 @@ const (
 
 func ofPhrases(c *job.Config, found *findings.Findings) []Warning {
 	n := found.Counts.Pairs - found.Counts.Identical
-	if c.Scorer().HasClusters || c.Rarity >= rarePassage || compared(found) < leastDocuments || n < manyPairs*compared(found) {
+	if c.Scorer().HasClusters || c.Rarity >= rarePassage || compared(found) < leastDocuments ||
+		n < manyPairs*compared(found) {
 		return nil
 	}
 	w := Warning{
-		Kind: CommonPhrases, Flag: fmt.Sprintf("--rarity %d", rarePassage),
-		Text: fmt.Sprintf("%d pairs of %d documents share a passage: most may be phrases of the language, or of a form, that nobody copied", n, compared(found)),
+		Kind: CommonPhrases,
+		Flag: fmt.Sprintf("--rarity %d", rarePassage),
+		Text: fmt.Sprintf(
+			"%d pairs of %d documents share a passage: most may be phrases of the language, or of a form, "+
+				"that nobody copied", n, compared(found)),
 	}
 	if c.Shingle <= commonShingle {
 		w.Flag += fmt.Sprintf(", --shingle %d", 2*commonShingle)
@@ -87,8 +100,10 @@ func ofMarkup(c *job.Config, t findings.Texts) []Warning {
 		return nil
 	}
 	w := Warning{
-		Kind: Markup, Flag: "--text-format " + string(webtext.HTML),
-		Text: fmt.Sprintf("%d of %d records have a web page with all its tags as their text, which count as words", t.Markup, t.Records),
+		Kind: Markup,
+		Flag: "--text-format " + string(webtext.HTML),
+		Text: fmt.Sprintf("%d of %d records have a web page with all its tags as their text, which count as words",
+			t.Markup, t.Records),
 	}
 	if c.HTMLText == webtext.Main {
 		w.Text += "; html-text main has no effect on them"
@@ -104,14 +119,19 @@ func ofTitles(c *job.Config, found *findings.Findings) []Warning {
 	}
 	pair := found.OtherTitle.Named[0]
 	return []Warning{{
-		Kind: OtherTitle, Flag: "--within " + formats.TitleWords,
-		Text: fmt.Sprintf("%d of %d removed documents are web pages whose title differs in more than numbers from the title of the page that stays, such as %s, titled %q, for %s, titled %q",
+		Kind: OtherTitle,
+		Flag: "--within " + formats.TitleWords,
+		Text: fmt.Sprintf(
+			"%d of %d removed documents are web pages whose title differs in more than numbers from the title of the "+
+				"page that stays, such as %s, titled %q, for %s, titled %q",
 			n, found.Counts.Removed, pair.Removed, pair.Title, pair.Kept, pair.KeptTitle),
-		A: pair.Removed, B: pair.Kept,
+		A: pair.Removed,
+		B: pair.Kept,
 	}}
 }
 
-// ofPreset proposes a preset for a corpus that looks like one, if documents are removed that are not equal to the one that stays.
+// ofPreset proposes a preset for a corpus that looks like one, if documents are removed that are not equal to the one
+// that stays.
 func ofPreset(c *job.Config, found *findings.Findings) []Warning {
 	if c.Preset != "" || found.Near.Count < leastNear || !c.Scorer().HasClusters {
 		return nil
@@ -122,25 +142,34 @@ func ofPreset(c *job.Config, found *findings.Findings) []Warning {
 	}
 	pair := found.Near.Named[0]
 	return []Warning{{
-		Kind: OtherPreset, Flag: "--preset " + name,
-		Text: fmt.Sprintf("%s, and %d documents are removed that are not equal to the one that stays, such as %s for %s at %.2f",
+		Kind: OtherPreset,
+		Flag: "--preset " + name,
+		Text: fmt.Sprintf(
+			"%s, and %d documents are removed that are not equal to the one that stays, such as %s for %s at %.2f",
 			what, found.Near.Count, pair.Removed, pair.Kept, pair.Similarity),
-		A: pair.Removed, B: pair.Kept,
+		A: pair.Removed,
+		B: pair.Kept,
 	}}
 }
 
-// Preset returns the name of the preset for what most of the documents are, and what that means. The name is empty if there is none,
-// or if the job has the settings of the preset already.
+// Preset returns the name of the preset for what most of the documents are, and what that means. The name is empty if
+// there is none, or if the job has the settings of the preset already.
 func Preset(c *job.Config, t findings.Texts, documents int64) (name, what string) {
 	switch {
 	case documents < leastDocuments:
 		return "", ""
 	case 2*t.Code > documents && c.Code == (sketch.Code{}):
-		return "code", fmt.Sprintf("%d of %d documents are program code, by their names: licences and comments count like code", t.Code, documents)
+		return "code", fmt.Sprintf(
+			"%d of %d documents are program code, by their names: licences and comments count like code", t.Code,
+			documents)
 	case 2*t.Pages > documents && c.CommonLaw().IsOff():
-		return "web", fmt.Sprintf("%d of %d documents are web pages: what the pages of a site share counts like their text", t.Pages, documents)
+		return "web", fmt.Sprintf(
+			"%d of %d documents are web pages: what the pages of a site share counts like their text", t.Pages,
+			documents)
 	case 2*t.Short > documents && c.MinShingles < findings.ShortText:
-		return "titles", fmt.Sprintf("about %d of %d documents have fewer than %d shingles: one more word at an end makes a near-duplicate", t.Short, documents, findings.ShortText)
+		return "titles", fmt.Sprintf(
+			"about %d of %d documents have fewer than %d shingles: one more word at an end makes a near-duplicate",
+			t.Short, documents, findings.ShortText)
 	}
 	return "", ""
 }

@@ -9,8 +9,8 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// ofSources warns of sources that lose more than nine tenths of their documents, or far more than the others, but for those that a
-// guard is for.
+// ofSources warns of sources that lose more than nine tenths of their documents, or far more than the others, but for
+// those that a guard is for.
 func ofSources(c *job.Config, rows []sources.Row) []Warning {
 	guards, _ := c.Guards()
 	var all sources.Row
@@ -39,7 +39,8 @@ func worst(rows []sources.Row, lost func(sources.Row) int64, isMuch func(sources
 
 func removedOf(row sources.Row) int64 { return row.Removed }
 
-// losesMore reports whether a source loses a third of its documents or more, and five times as large a share as all others together.
+// losesMore reports whether a source loses a third of its documents or more, and five times as large a share as all
+// others together.
 func losesMore(row, all sources.Row) bool {
 	others := sources.Row{Documents: all.Documents - row.Documents, Removed: all.Removed - row.Removed}
 	return others.Documents >= leastDocuments && 3*row.Removed >= row.Documents &&
@@ -49,14 +50,16 @@ func losesMore(row, all sources.Row) bool {
 // ofSource warns of a source that loses most of its documents. What helps depends on where their near-duplicates are.
 func ofSource(c *job.Config, row sources.Row) Warning {
 	w := Warning{
-		Kind: SourceLoss, Flag: templateFlag(c),
+		Kind: SourceLoss,
+		Flag: templateFlag(c),
 		Text: fmt.Sprintf("%s loses %d of its %d documents", row.Source, row.Removed, row.Documents),
 	}
 	if len(row.In) == 0 || 2*row.In[0].Documents <= row.Documents {
 		return w
 	}
 	if most := row.In[0]; !most.IsOf(row) {
-		w.Text += fmt.Sprintf("; %d have near-duplicates in %s, which may contain the same data", most.Documents, most.Name())
+		w.Text += fmt.Sprintf("; %d have near-duplicates in %s, which may contain the same data", most.Documents,
+			most.Name())
 		if w.Flag = "--input"; c.SourceField != "" {
 			w.Flag = "--keep rank:FILE" // files may hold other sources, too
 		}

@@ -17,13 +17,17 @@ func ofTrimmed(t *findings.Trimmed, table []sources.Row) []Warning {
 	isMost := func(cut, of int64) bool { return of >= leastWords && 2*cut > of }
 	var texts []string
 	if isMost(t.Words, t.Of) {
-		texts = append(texts, fmt.Sprintf("%d of %d words are cut from trimmed since they occur earlier; passages says where", t.Words, t.Of))
+		texts = append(texts,
+			fmt.Sprintf("%d of %d words are cut from trimmed since they occur earlier; passages says where", t.Words,
+				t.Of))
 	}
 	if len(table) > 1 { // one source is the corpus
 		cut := func(row sources.Row) int64 { return row.WordsCut }
 		isMuch := func(row sources.Row) bool { return isMost(row.WordsCut, row.Words) }
 		for _, row := range worst(table, cut, isMuch) {
-			texts = append(texts, fmt.Sprintf("%s loses %d of its %d words in trimmed, which occur earlier", row.Source, row.WordsCut, row.Words))
+			texts = append(texts,
+				fmt.Sprintf("%s loses %d of its %d words in trimmed, which occur earlier", row.Source, row.WordsCut,
+					row.Words))
 		}
 	}
 	var listed []Warning

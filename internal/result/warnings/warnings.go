@@ -125,7 +125,8 @@ func (w Warning) IsGrave() bool {
 	return slices.Contains([]Kind{Panics, Removal, LargeCluster, ProtectedChanged, ProtectedMissing}, w.Kind)
 }
 
-// Of returns the warnings about the results of a job, given what it found and the table of its sources: at most ten of each kind, by kind, the gravest of each first.
+// Of returns the warnings about the results of a job, given what it found and the table of its sources: at most ten of
+// each kind, by kind, the gravest of each first.
 func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning {
 	warnings := append([]Warning{}, ofPanics(found)...)
 	warnings = append(warnings, ofGuards(c, found, table)...)
@@ -148,7 +149,9 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 	for _, t := range found.Templates.Named {
 		listed = append(listed, Warning{
 			Kind: LikelyTemplate,
-			Text: fmt.Sprintf("cluster %s of %d documents looks like a template: the similarity of those removed to those kept is %.2f on average, the least %.2f",
+			Text: fmt.Sprintf(
+				"cluster %s of %d documents looks like a template: the similarity of those removed to those kept is "+
+					"%.2f on average, the least %.2f",
 				t.Cluster, t.Documents, t.Mean, t.Least),
 			Flag: templateFlag(c),
 		})
@@ -158,7 +161,9 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 	for _, b := range found.Bridges.Named {
 		listed = append(listed, Warning{
 			Kind: OnePair,
-			Text: fmt.Sprintf("cluster %s of %d documents is held together by one pair, %s and %s: without it, %d of them are not joined to the others",
+			Text: fmt.Sprintf(
+				"cluster %s of %d documents is held together by one pair, %s and %s: without it, "+
+					"%d of them are not joined to the others",
 				b.Cluster, b.Documents, b.A, b.B, b.Part),
 			Flag: "--split " + string(keep.Star),
 		})
@@ -170,8 +175,8 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 	return slices.DeleteFunc(warnings, func(w Warning) bool { return slices.Contains(ofRemoval, w.Kind) })
 }
 
-// ofRemoval are the kinds of warnings about clusters and removed documents. Where no output has these, as in a job about sites, there is
-// nothing to warn of.
+// ofRemoval are the kinds of warnings about clusters and removed documents. Where no output has these, as in a job
+// about sites, there is nothing to warn of.
 var ofRemoval = []Kind{SourceLoss, ShortRecords, OtherTitle, OtherPreset, LikelyTemplate, OnePair}
 
 func ofPanics(found *findings.Findings) []Warning {
@@ -179,14 +184,19 @@ func ofPanics(found *findings.Findings) []Warning {
 		return nil
 	}
 	return []Warning{{
-		Kind: Panics, Flag: "--fail-on " + job.FailOnPanics, A: found.Panicked.Ref,
-		Text: fmt.Sprintf("the program panicked over documents, %d times: those that it could not read or fingerprint are rejects, all others are processed as usual; such as %s: %s",
+		Kind: Panics,
+		Flag: "--fail-on " + job.FailOnPanics,
+		A:    found.Panicked.Ref,
+		Text: fmt.Sprintf(
+			"the program panicked over documents, %d times: those that it could not read or fingerprint are rejects, "+
+				"all others are processed as usual; such as %s: %s",
 			found.Counts.Panics, found.Panicked.Ref, found.Panicked.Fault),
 	}}
 }
 
-// OfPairs returns the warnings about clusters that were made of the pairs of an earlier run, given what was found and the warnings of that
-// run. Those about the texts of the input are the earlier run's. Nothing is known of sources, of titles, and of the lengths of texts.
+// OfPairs returns the warnings about clusters that were made of the pairs of an earlier run, given what was found and
+// the warnings of that run. Those about the texts of the input are the earlier run's. Nothing is known of sources, of
+// titles, and of the lengths of texts.
 func OfPairs(c *job.Config, found *findings.Findings, earlier []Warning) []Warning {
 	unknown := []Kind{ShortRecords, OtherTitle}
 	all := slices.DeleteFunc(Of(c, found, nil), func(w Warning) bool { return slices.Contains(unknown, w.Kind) })
@@ -225,8 +235,10 @@ func ofTexts(c *job.Config, t findings.Texts) []Warning {
 		what = fmt.Sprintf("is a web address in %d", t.Addresses)
 	}
 	warning := Warning{
-		Kind: TextField, Flag: "--text-field",
-		Text: fmt.Sprintf("the text, field %s, %s of %d records: the texts may be in another field", strings.Join(fields, " and "), what, t.Records),
+		Kind: TextField,
+		Flag: "--text-field",
+		Text: fmt.Sprintf("the text, field %s, %s of %d records: the texts may be in another field",
+			strings.Join(fields, " and "), what, t.Records),
 	}
 	if len(c.Weight) > 0 {
 		warning.Flag = "--weight"
@@ -240,9 +252,13 @@ func ofBands(c *job.Config) []Warning {
 		return nil
 	}
 	return []Warning{{
-		Kind: Exchanged, Flag: "--bands --rows",
-		Text: fmt.Sprintf("%d bands of %d rows find a pair at the threshold with probability %.4f; %d bands of %d rows, with %.4f: the numbers may be exchanged",
-			given.Bands, given.Rows, given.Probability(c.Threshold), other.Bands, other.Rows, other.Probability(c.Threshold)),
+		Kind: Exchanged,
+		Flag: "--bands --rows",
+		Text: fmt.Sprintf(
+			"%d bands of %d rows find a pair at the threshold with probability %.4f; %d bands of %d rows, with %.4f: "+
+				"the numbers may be exchanged",
+			given.Bands, given.Rows, given.Probability(c.Threshold), other.Bands, other.Rows,
+			other.Probability(c.Threshold)),
 	}}
 }
 
@@ -251,8 +267,11 @@ func ofExpanding(c *job.Config, files int64) []Warning {
 		return nil
 	}
 	return []Warning{{
-		Kind: Expanding, Flag: "--max-expanded",
-		Text: fmt.Sprintf("compressed files that became more than 1,000 times as long when they were decoded: %d; a file that was made to cost time looks so", files),
+		Kind: Expanding,
+		Flag: "--max-expanded",
+		Text: fmt.Sprintf(
+			"compressed files that became more than 1,000 times as long when they were decoded: %d; "+
+				"a file that was made to cost time looks so", files),
 	}}
 }
 
@@ -263,8 +282,10 @@ func ofMissing(c *job.Config, counts *findings.Counts) []Warning {
 	}
 	fields, _ := c.TextFields()
 	w := Warning{
-		Kind: NoText, Flag: "--text-field",
-		Text: fmt.Sprintf("%d of %d records are rejected since their text, field %s, is null or missing", counts.Empty, counts.Documents+counts.Rejected, strings.Join(fields, " and ")),
+		Kind: NoText,
+		Flag: "--text-field",
+		Text: fmt.Sprintf("%d of %d records are rejected since their text, field %s, is null or missing", counts.Empty,
+			counts.Documents+counts.Rejected, strings.Join(fields, " and ")),
 	}
 	if len(c.Weight) > 0 {
 		w.Flag = "--weight"
@@ -277,14 +298,17 @@ func ofBlank(found *findings.Findings) []Warning {
 		return nil
 	}
 	return []Warning{{
-		Kind: BlankTexts, Flag: "--emit annotated",
-		Text: fmt.Sprintf("%d of %d documents have no text, so they are identical to each other: unique keeps one of them, and annotated all",
+		Kind: BlankTexts,
+		Flag: "--emit annotated",
+		Text: fmt.Sprintf(
+			"%d of %d documents have no text, so they are identical to each other: unique keeps one of them, "+
+				"and annotated all",
 			found.Texts.Blank, found.Counts.Documents),
 	}}
 }
 
-// ofRepeated warns of ids that several documents have, where rows name documents by their ids: who joins by them takes one
-// document for another.
+// ofRepeated warns of ids that several documents have, where rows name documents by their ids: who joins by them takes
+// one document for another.
 func ofRepeated(c *job.Config, found *findings.Findings) []Warning {
 	if found.Repeated.Documents == 0 || !namesByID(c) {
 		return nil
@@ -294,10 +318,14 @@ func ofRepeated(c *job.Config, found *findings.Findings) []Warning {
 		ids = "one id is used"
 	}
 	w := Warning{
-		Kind: RepeatedID, Flag: "--id-field",
-		Text: fmt.Sprintf("%s for %d documents, such as %s and %s: joining results with the input by id confuses them; join by ref, which is unique, or name a field whose values differ",
+		Kind: RepeatedID,
+		Flag: "--id-field",
+		Text: fmt.Sprintf(
+			"%s for %d documents, such as %s and %s: joining results with the input by id confuses them; "+
+				"join by ref, which is unique, or name a field whose values differ",
 			ids, found.Repeated.Documents, found.Repeated.Example.First, found.Repeated.Example.Second),
-		A: found.Repeated.Example.First, B: found.Repeated.Example.Second,
+		A: found.Repeated.Example.First,
+		B: found.Repeated.Example.Second,
 	}
 	return []Warning{w}
 }
@@ -313,13 +341,17 @@ func ofProtected(c *job.Config, found *findings.Mirrors) []Warning {
 		return nil
 	}
 	return []Warning{{
-		Kind: ProtectedMissing, Flag: "--protected",
-		Text: fmt.Sprintf("none of %d sites is on the list of protected ones, so no copies of them are found: correct the names on the list, or add pages of these sites to the input", found.Sites),
+		Kind: ProtectedMissing,
+		Flag: "--protected",
+		Text: fmt.Sprintf(
+			"none of %d sites is on the list of protected ones, so no copies of them are found: "+
+				"correct the names on the list, or add pages of these sites to the input", found.Sites),
 	}}
 }
 
 const (
-	// leastDocuments is the least number of documents of a source that may be called lost, and of records that may be called short.
+	// leastDocuments is the least number of documents of a source that may be called lost, and of records that may be
+	// called short.
 	leastDocuments = 50
 	// mostSources is the largest number of sources that are named.
 	mostSources = 10
@@ -348,8 +380,8 @@ func templateFlag(c *job.Config) string {
 
 const quotedWords = 16
 
-// Passage returns the beginning of the longest passage that two texts have in common, on one line. It is empty if they have
-// none.
+// Passage returns the beginning of the longest passage that two texts have in common, on one line. It is empty if they
+// have none.
 func Passage(c *job.Config, a, b string) string {
 	options := c.Sketching(0).Options
 	options.Weights, options.StopWordUse, options.LeastShingles = nil, sketch.RemoveStopWords, 0
@@ -402,7 +434,8 @@ func ofGuards(c *job.Config, found *findings.Findings, table []sources.Row) []Wa
 	listed = nil
 	for _, cluster := range large(guards, found) {
 		w := Warning{
-			Kind: LargeCluster, Flag: templateFlag(c),
+			Kind: LargeCluster,
+			Flag: templateFlag(c),
 			Text: fmt.Sprintf("cluster %s has %d of %d documents", cluster.Name, cluster.Documents, compared(found)),
 		}
 		if cluster.B == "" {

@@ -23,7 +23,9 @@ func TestNoWarnings(t *testing.T) {
 	if got == nil || len(got) > 0 {
 		t.Errorf("warnings %#v, want an empty list", got)
 	}
-	if got := Of(&config, &findings.Findings{Texts: findings.Texts{Records: leastRecords - 1, Empty: leastRecords - 1}}, nil); len(got) > 0 {
+	if got := Of(&config,
+		&findings.Findings{Texts: findings.Texts{Records: leastRecords - 1, Empty: leastRecords - 1}}, nil); len(got) >
+		0 {
 		t.Errorf("of few records: %+v", got)
 	}
 }
@@ -33,10 +35,13 @@ func TestProtectedMissing(t *testing.T) {
 	config := job.Default()
 	config.Emit, config.Protected = []string{output.Suspects}, "ours.txt"
 	got := Of(&config, &findings.Findings{Extras: findings.Extras{Mirrors: &findings.Mirrors{Sites: 5}}}, nil)
-	if len(got) != 1 || got[0].Kind != ProtectedMissing || !got[0].IsGrave() || !strings.HasPrefix(got[0].Text, "none of 5 sites is") {
+	if len(got) != 1 || got[0].Kind != ProtectedMissing || !got[0].IsGrave() ||
+		!strings.HasPrefix(got[0].Text, "none of 5 sites is") {
 		t.Errorf("%+v", got)
 	}
-	if got := Of(&config, &findings.Findings{Extras: findings.Extras{Mirrors: &findings.Mirrors{Sites: 5, Protected: 1}}}, nil); len(got) > 0 {
+	if got := Of(&config,
+		&findings.Findings{Extras: findings.Extras{Mirrors: &findings.Mirrors{Sites: 5, Protected: 1}}},
+		nil); len(got) > 0 {
 		t.Errorf("with a protected site: %+v", got)
 	}
 }
@@ -44,7 +49,10 @@ func TestProtectedMissing(t *testing.T) {
 // TestBlank: documents without text are said to be identical where any are.
 func TestBlank(t *testing.T) {
 	config := job.Default()
-	found := findings.Findings{Texts: findings.Texts{Blank: 2}, Totals: findings.Totals{Counts: findings.Counts{Documents: 9}}}
+	found := findings.Findings{
+		Texts:  findings.Texts{Blank: 2},
+		Totals: findings.Totals{Counts: findings.Counts{Documents: 9}},
+	}
 	if got := Of(&config, &found, nil); len(got) > 0 {
 		t.Errorf("none is identical: %+v", got)
 	}
@@ -61,7 +69,11 @@ func TestTexts(t *testing.T) {
 		texts  findings.Texts
 		want   string
 	}{
-		{nil, findings.Texts{Records: 10, Empty: 6}, "the text, field body, is empty in 6 of 10 records: the texts may be in another field (--text-field)"},
+		{
+			nil,
+			findings.Texts{Records: 10, Empty: 6},
+			"the text, field body, is empty in 6 of 10 records: the texts may be in another field (--text-field)",
+		},
 		{
 			map[string]float64{"b": 1, "a": 2},
 			findings.Texts{Records: 10, Empty: 5, Addresses: 1},
@@ -79,7 +91,10 @@ func TestTexts(t *testing.T) {
 
 // TestShort: short records warn if near-duplicates among them are removed, and only without --min-shingles.
 func TestShort(t *testing.T) {
-	found := findings.Findings{Texts: findings.Texts{Records: 100, Short: 51}, Totals: findings.Totals{Counts: findings.Counts{Removed: 12, Identical: 5}}}
+	found := findings.Findings{
+		Texts:  findings.Texts{Records: 100, Short: 51},
+		Totals: findings.Totals{Counts: findings.Counts{Removed: 12, Identical: 5}},
+	}
 	for _, test := range []struct {
 		change func(*job.Config, *findings.Findings)
 		warns  bool
@@ -93,7 +108,10 @@ func TestShort(t *testing.T) {
 		config, found := job.Default(), found
 		test.change(&config, &found)
 		got := Of(&config, &found, nil)
-		if len(got) > 0 != test.warns || test.warns && (got[0].Kind != ShortRecords || got[0].Flag != "--min-shingles 40" || !strings.Contains(got[0].Text, "7 documents")) {
+		if len(got) > 0 != test.warns ||
+			test.warns &&
+				(got[0].Kind != ShortRecords || got[0].Flag != "--min-shingles 40" ||
+					!strings.Contains(got[0].Text, "7 documents")) {
 			t.Errorf("%+v: %+v", found, got)
 		}
 	}
@@ -128,19 +146,28 @@ func TestMore(t *testing.T) {
 
 // TestNothingRemoved: a job whose outputs tell of no removed document warns of none.
 func TestNothingRemoved(t *testing.T) {
-	pair := findings.Worst[findings.NearPair]{Count: 60, Named: []findings.NearPair{{Removed: "b", Kept: "a", Title: "x", KeptTitle: "y"}}}
+	pair := findings.Worst[findings.NearPair]{
+		Count: 60,
+		Named: []findings.NearPair{{Removed: "b", Kept: "a", Title: "x", KeptTitle: "y"}},
+	}
 	found := findings.Findings{
-		Totals: findings.Totals{Counts: findings.Counts{Documents: 100, Removed: 95}}, Texts: findings.Texts{Records: 100, Short: 60, Pages: 100},
-		Near: pair, NearShort: pair, OtherTitle: pair,
-		Templates: findings.Worst[findings.Template]{Count: 1, Named: []findings.Template{{Cluster: "a"}}},
-		Bridges:   findings.Worst[findings.Bridge]{Count: 1, Named: []findings.Bridge{{Cluster: "a"}}},
+		Totals:     findings.Totals{Counts: findings.Counts{Documents: 100, Removed: 95}},
+		Texts:      findings.Texts{Records: 100, Short: 60, Pages: 100},
+		Near:       pair,
+		NearShort:  pair,
+		OtherTitle: pair,
+		Templates:  findings.Worst[findings.Template]{Count: 1, Named: []findings.Template{{Cluster: "a"}}},
+		Bridges:    findings.Worst[findings.Bridge]{Count: 1, Named: []findings.Bridge{{Cluster: "a"}}},
 	}
 	table := []sources.Row{{Source: "a", Documents: 100, Removed: 95}}
 	for _, c := range []struct {
 		emit  []string
 		warns bool
 	}{
-		{[]string{output.Mirrors, output.Sites}, false}, {[]string{output.Pairs}, false}, {[]string{output.Mirrors, output.Removed}, true}, {[]string{"auto"}, true},
+		{[]string{output.Mirrors, output.Sites}, false},
+		{[]string{output.Pairs}, false},
+		{[]string{output.Mirrors, output.Removed}, true},
+		{[]string{"auto"}, true},
 	} {
 		config := job.Default()
 		config.Emit = c.emit
@@ -183,7 +210,12 @@ func TestRepeatedIDs(t *testing.T) {
 	}
 	const want = "50 ids are used for 200 documents, such as in:0 and in:90: joining results with the input by id confuses them; " +
 		"join by ref, which is unique, or name a field whose values differ"
-	for emit, warns := range map[string]bool{"removed": true, "clusters": false, "pairs unique": true, "clusters removed": true} {
+	for emit, warns := range map[string]bool{
+		"removed":          true,
+		"clusters":         false,
+		"pairs unique":     true,
+		"clusters removed": true,
+	} {
 		config := job.Default()
 		config.Emit = strings.Fields(emit)
 		got := Of(&config, &found, nil)
@@ -196,11 +228,20 @@ func TestRepeatedIDs(t *testing.T) {
 // TestNoText: rejects for want of a text are told of where they are more than one of a hundred.
 func TestNoText(t *testing.T) {
 	config := job.Default()
-	if got := Of(&config, &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Documents: 99, Rejected: 1, Empty: 1}}}, nil); len(got) > 0 {
+	if got := Of(&config, &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{
+		Documents: 99,
+		Rejected:  1,
+		Empty:     1,
+	}}}, nil); len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
-	got := Of(&config, &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Documents: 100, Rejected: 100, Empty: 100}}}, nil)
-	if len(got) != 1 || got[0].Kind != NoText || got[0].Text != "100 of 200 records are rejected since their text, field text, is null or missing" {
+	got := Of(&config, &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{
+		Documents: 100,
+		Rejected:  100,
+		Empty:     100,
+	}}}, nil)
+	if len(got) != 1 || got[0].Kind != NoText ||
+		got[0].Text != "100 of 200 records are rejected since their text, field text, is null or missing" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -216,9 +257,17 @@ func TestPassageLoss(t *testing.T) {
 		{&findings.Trimmed{Of: 1000, Words: 501}, nil, []string{"501 of 1000 words are cut"}},
 		{&findings.Trimmed{Of: 1000, Words: 500}, nil, nil},
 		{&findings.Trimmed{Of: 999, Words: 999}, nil, nil},
-		{&findings.Trimmed{Of: 9000, Words: 501}, []sources.Row{source(501, 1000), source(0, 8000)}, []string{"s loses 501 of its 1000 words"}},
+		{
+			&findings.Trimmed{Of: 9000, Words: 501},
+			[]sources.Row{source(501, 1000), source(0, 8000)},
+			[]string{"s loses 501 of its 1000 words"},
+		},
 		{&findings.Trimmed{Of: 9000, Words: 500}, []sources.Row{source(500, 1000), source(0, 8000)}, nil},
-		{&findings.Trimmed{Of: 1000, Words: 501}, []sources.Row{source(501, 1000)}, []string{"501 of 1000 words are cut"}},
+		{
+			&findings.Trimmed{Of: 1000, Words: 501},
+			[]sources.Row{source(501, 1000)},
+			[]string{"501 of 1000 words are cut"},
+		},
 		{nil, []sources.Row{source(501, 1000), source(501, 1000)}, nil},
 	} {
 		config := job.Default()
@@ -228,7 +277,8 @@ func TestPassageLoss(t *testing.T) {
 			continue
 		}
 		for i, w := range got {
-			if w.Kind != PassageLoss || !strings.HasPrefix(w.Text, test.want[i]) || w.Flag != "--passage-words, --passage-copies" {
+			if w.Kind != PassageLoss || !strings.HasPrefix(w.Text, test.want[i]) ||
+				w.Flag != "--passage-words, --passage-copies" {
 				t.Errorf("%+v, want %s", w, test.want[i])
 			}
 		}
@@ -244,8 +294,12 @@ func TestExpanding(t *testing.T) {
 	}{{0, 0, false}, {2, 0, true}, {2, 1 << 30, false}} {
 		config := job.Default()
 		config.MaxExpanded = test.limit
-		got := Of(&config, &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Expanding: test.files}}}, nil)
-		if len(got) > 0 != test.warns || test.warns && (got[0].Kind != Expanding || got[0].Flag != "--max-expanded" || !strings.HasSuffix(got[0].Text, ": 2; a file that was made to cost time looks so")) {
+		got := Of(&config, &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Expanding: test.files}}},
+			nil)
+		if len(got) > 0 != test.warns ||
+			test.warns &&
+				(got[0].Kind != Expanding || got[0].Flag != "--max-expanded" ||
+					!strings.HasSuffix(got[0].Text, ": 2; a file that was made to cost time looks so")) {
 			t.Errorf("%+v: %+v", test, got)
 		}
 	}
@@ -255,7 +309,11 @@ func TestExpanding(t *testing.T) {
 func nearFindings(near int) *findings.Findings {
 	found := &findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Documents: 100, Removed: int64(near)}}}
 	for i := range near {
-		found.Near.Add(findings.NearPair{Removed: fmt.Sprint("r", i), Kept: fmt.Sprint("k", i), Similarity: .8 + float64(i)/100})
+		found.Near.Add(findings.NearPair{
+			Removed:    fmt.Sprint("r", i),
+			Kept:       fmt.Sprint("k", i),
+			Similarity: .8 + float64(i)/100,
+		})
 	}
 	return found
 }
@@ -280,7 +338,9 @@ func TestOtherPreset(t *testing.T) {
 		test.change(&config, found)
 		flag := ""
 		for _, w := range Of(&config, found, nil) {
-			if flag = w.Flag; w.Kind != OtherPreset || w.A != "r0" || w.B != "k0" || !strings.Contains(w.Text, "51 of 100 documents are") || !strings.HasSuffix(w.Text, "such as r0 for k0 at 0.80") {
+			if flag = w.Flag; w.Kind != OtherPreset || w.A != "r0" || w.B != "k0" ||
+				!strings.Contains(w.Text, "51 of 100 documents are") ||
+				!strings.HasSuffix(w.Text, "such as r0 for k0 at 0.80") {
 				t.Errorf("%+v", w)
 			}
 		}
@@ -297,13 +357,17 @@ func TestNearShort(t *testing.T) {
 		found.NearShort = found.Near
 		found.NearShort.Count = short
 		got := Of(&config, found, nil)
-		if len(got) > 0 != warns || warns && (got[0].Kind != ShortRecords || !strings.HasPrefix(got[0].Text, "6 of 10 documents that are removed") || got[0].A != "r0") {
+		if len(got) > 0 != warns ||
+			warns &&
+				(got[0].Kind != ShortRecords ||
+					!strings.HasPrefix(got[0].Text, "6 of 10 documents that are removed") || got[0].A != "r0") {
 			t.Errorf("%d short: %+v", short, got)
 		}
 	}
 }
 
-// TestOtherTitle: pages that are removed for pages of another title are told of, unless they are few, or titles tell pages apart already.
+// TestOtherTitle: pages that are removed for pages of another title are told of, unless they are few, or titles tell
+// pages apart already.
 func TestOtherTitle(t *testing.T) {
 	for _, test := range []struct {
 		change func(*job.Config, *findings.Findings)
@@ -318,8 +382,20 @@ func TestOtherTitle(t *testing.T) {
 	} {
 		config := job.Default()
 		found := findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Removed: 3}}}
-		found.OtherTitle.Add(findings.NearPair{Removed: "add.html", Kept: "sub.html", Similarity: 1, Title: "ADD", KeptTitle: "SUB"})
-		found.OtherTitle.Add(findings.NearPair{Removed: "x.html", Kept: "y.html", Similarity: .9, Title: "Operand of x", KeptTitle: "Operand of y"})
+		found.OtherTitle.Add(findings.NearPair{
+			Removed:    "add.html",
+			Kept:       "sub.html",
+			Similarity: 1,
+			Title:      "ADD",
+			KeptTitle:  "SUB",
+		})
+		found.OtherTitle.Add(findings.NearPair{
+			Removed:    "x.html",
+			Kept:       "y.html",
+			Similarity: .9,
+			Title:      "Operand of x",
+			KeptTitle:  "Operand of y",
+		})
 		test.change(&config, &found)
 		got := Of(&config, &found, nil)
 		if len(got) > 0 != test.warns {
@@ -327,7 +403,8 @@ func TestOtherTitle(t *testing.T) {
 		}
 		for _, w := range got {
 			if w.Kind != OtherTitle || w.Flag != "--within title_words" || w.A != "x.html" || w.B != "y.html" ||
-				!strings.HasPrefix(w.Text, "2 of ") || !strings.HasSuffix(w.Text, `such as x.html, titled "Operand of x", for y.html, titled "Operand of y"`) {
+				!strings.HasPrefix(w.Text, "2 of ") ||
+				!strings.HasSuffix(w.Text, `such as x.html, titled "Operand of x", for y.html, titled "Operand of y"`) {
 				t.Errorf("%+v", w)
 			}
 		}
@@ -336,7 +413,10 @@ func TestOtherTitle(t *testing.T) {
 
 // TestSmallTexts: containment is told of where it compares documents for equality only.
 func TestSmallTexts(t *testing.T) {
-	found := findings.Findings{Texts: findings.Texts{Tiny: 60}, Totals: findings.Totals{Counts: findings.Counts{Documents: 599}}}
+	found := findings.Findings{
+		Texts:  findings.Texts{Tiny: 60},
+		Totals: findings.Totals{Counts: findings.Counts{Documents: 599}},
+	}
 	for _, test := range []struct {
 		change func(*job.Config, *findings.Findings)
 		flag   string
@@ -350,7 +430,8 @@ func TestSmallTexts(t *testing.T) {
 		config.Similarity = methods.Containment
 		test.change(&config, &found)
 		got := Of(&config, &found, nil)
-		if len(got) > 0 != (test.flag != "") || len(got) > 0 && (got[0].Kind != SmallTexts || got[0].Flag != test.flag) {
+		if len(got) > 0 != (test.flag != "") ||
+			len(got) > 0 && (got[0].Kind != SmallTexts || got[0].Flag != test.flag) {
 			t.Errorf("%+v, want %s", got, test.flag)
 		}
 	}
@@ -370,11 +451,16 @@ func TestCommonPhrases(t *testing.T) {
 		{func(_ *job.Config, n *findings.Counts) { n.ReferenceDocuments++ }, ""},
 		{func(_ *job.Config, n *findings.Counts) { n.Documents-- }, ""},
 	} {
-		config, found := job.Default(), findings.Findings{Totals: findings.Totals{Counts: findings.Counts{Documents: 50, Pairs: 507, Identical: 7}}}
+		config, found := job.Default(), findings.Findings{Totals: findings.Totals{Counts: findings.Counts{
+			Documents: 50,
+			Pairs:     507,
+			Identical: 7,
+		}}}
 		config.Similarity = methods.Containment
 		test.change(&config, &found.Counts)
 		got := Of(&config, &found, nil)
-		if len(got) > 0 != (test.flag != "") || len(got) > 0 && (got[0].Kind != CommonPhrases || got[0].Flag != test.flag) {
+		if len(got) > 0 != (test.flag != "") ||
+			len(got) > 0 && (got[0].Kind != CommonPhrases || got[0].Flag != test.flag) {
 			t.Errorf("%+v, want %s", got, test.flag)
 		}
 	}
@@ -386,7 +472,10 @@ func TestMarkup(t *testing.T) {
 		config := job.Default()
 		config.HTMLText = webtext.Main
 		got := Of(&config, &findings.Findings{Texts: findings.Texts{Records: 20, Markup: markup}}, nil)
-		if len(got) > 0 != warns || warns && (got[0].Kind != Markup || !strings.HasPrefix(got[0].Text, "3 of 20 records have a web page") || !strings.Contains(got[0].Text, "html-text main has no effect")) {
+		if len(got) > 0 != warns ||
+			warns &&
+				(got[0].Kind != Markup || !strings.HasPrefix(got[0].Text, "3 of 20 records have a web page") ||
+					!strings.Contains(got[0].Text, "html-text main has no effect")) {
 			t.Errorf("%d: %+v", markup, got)
 		}
 	}

@@ -310,7 +310,8 @@ type bucketTemp struct {
 	lease   storage.Lease
 }
 
-// openBucketTemp takes the lease for the folder of a run for an output folder, and clears away the folders of dead runs.
+// openBucketTemp takes the lease for the folder of a run for an output folder, and clears away the folders of dead
+// runs.
 func openBucketTemp(parent, token, output string) (*bucketTemp, error) {
 	parent = strings.TrimRight(parent, "/")
 	t, err := leaseBucketTemp(storage.Join(parent, runPrefix+token), token)
@@ -335,9 +336,9 @@ func leaseBucketTemp(folder, token string) (*bucketTemp, error) {
 	return t, nil
 }
 
-// clearBucketTemp removes the folders of dead runs. It knows them by their ended leases: a run takes its
-// lease before it writes its first file. It leaves alone the folder of a job that is in the hands of a cluster, and of a
-// run that waits to be resumed.
+// clearBucketTemp removes the folders of dead runs. It knows them by their ended leases: a run takes its lease before
+// it writes its first file. It leaves alone the folder of a job that is in the hands of a cluster, and of a run that
+// waits to be resumed.
 func clearBucketTemp(s storage.Storage, parent, output string) error {
 	isInUse := map[string]bool{}
 	for info, err := range s.List(parent) {
@@ -377,7 +378,8 @@ func clearBucketTemp(s storage.Storage, parent, output string) error {
 // close removes the folder, unless it is needed, and gives the lease back.
 func (t *bucketTemp) close(isNeeded bool) {
 	if !isNeeded {
-		_ = removeAll(t.storage, t.folder) // if it leaves some files, the next run finds them without a lease, and removes them
+		// if it leaves some files, the next run finds them without a lease, and removes them
+		_ = removeAll(t.storage, t.folder)
 	}
 	_ = t.lease.Release()
 }

@@ -48,7 +48,12 @@ func runInBucket(folder, content string, shards int) error {
 		if err := storage.WriteFile(storage.Join(w.Partial, "temporary"+name), []byte(content)); err != nil {
 			return err
 		}
-		files = append(files, output.File{Name: name, Output: output.Clusters, Temporary: "temporary" + name, Bytes: int64(len(content))})
+		files = append(files, output.File{
+			Name:      name,
+			Output:    output.Clusters,
+			Temporary: "temporary" + name,
+			Bytes:     int64(len(content)),
+		})
 	}
 	return w.Publish(files, map[string]string{"summary": content})
 }
@@ -96,7 +101,8 @@ func TestBucket(t *testing.T) {
 			t.Errorf("temporary files are left: %v", left)
 		}
 	}
-	if _, err := Open(Options{Output: folder + "/out", Temp: folder + "/temp"}); err == nil || !strings.Contains(err.Error(), "is not empty") {
+	if _, err := Open(Options{Output: folder + "/out", Temp: folder + "/temp"}); err == nil ||
+		!strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("results would be replaced: %v", err)
 	}
 }
@@ -133,7 +139,8 @@ func TestBucketForeign(t *testing.T) {
 	if err := runInBucket(folder, "x", 2); err != nil {
 		t.Fatal(err)
 	}
-	if files := contents(t, m, folder+"/out"); files["notes"] != "{}" || files["clusters-00000-of-00001.jsonl"] != "{}" {
+	if files := contents(t, m, folder+"/out"); files["notes"] != "{}" ||
+		files["clusters-00000-of-00001.jsonl"] != "{}" {
 		t.Errorf("somebody's files are gone: %v", files)
 	}
 	put("out/manifest.json")
@@ -177,7 +184,8 @@ func TestBucketKilled(t *testing.T) {
 		w.Close()
 		files := contents(t, m, folder+"/out")
 		if asOld, asNew := holdsResults(files, "old", 3), holdsResults(files, "new", 2); asOld != nil && asNew != nil {
-			t.Errorf("after %d operations (%v): neither the old results (%v) nor the new ones (%v)", at, err, asOld, asNew)
+			t.Errorf("after %d operations (%v): neither the old results (%v) nor the new ones (%v)", at, err, asOld,
+				asNew)
 		} else if err == nil && asNew != nil {
 			t.Errorf("after %d operations: a run without an error has not published: %v", at, asNew)
 		}
@@ -193,8 +201,10 @@ func TestBucketKilled(t *testing.T) {
 // TestBucketJournal: a journal cannot lead out of the folder.
 func TestBucketJournal(t *testing.T) {
 	for _, content := range []string{
-		"", "{}", `{"moves":[{"from":"a","to":"../b"},{"from":"_SUCCESS","to":"_SUCCESS"}]}`, `{"moves":[{"from":"a","to":"b"}]}`,
-		`{"moves":[{"from":"_SUCCESS","to":"_SUCCESS"}],"remove":["x/y"]}`, `{"moves":[{"from":"_SUCCESS","to":"_SUCCESS"}],"more":1}`,
+		"", "{}", `{"moves":[{"from":"a","to":"../b"},{"from":"_SUCCESS","to":"_SUCCESS"}]}`,
+		`{"moves":[{"from":"a","to":"b"}]}`,
+		`{"moves":[{"from":"_SUCCESS","to":"_SUCCESS"}],"remove":["x/y"]}`,
+		`{"moves":[{"from":"_SUCCESS","to":"_SUCCESS"}],"more":1}`,
 	} {
 		if j, err := parseJournal([]byte(content)); err == nil {
 			t.Errorf("%s is taken for %+v", content, j)

@@ -184,8 +184,8 @@ func (d disk) sync(path string) error {
 // most of the time.
 const syncsAtATime = 16
 
-// manyFiles is how many files are at most synced one by one. For more of them a disk that can syncs all that is not on the device yet, of
-// other programs as well, in a fraction of the time.
+// manyFiles is how many files are at most synced one by one. For more of them a disk that can syncs all that is not on
+// the device yet, of other programs as well, in a fraction of the time.
 const manyFiles = 1000
 
 func (d disk) syncAll(folder string, paths []string) error {
@@ -241,8 +241,8 @@ func (d disk) empty(path string) error {
 	return d.remove(filepath.Join(path, markName))
 }
 
-// makeFolder makes a folder and all missing folders above it. It returns those that it has made, the outermost first. An
-// existing folder is left as it is.
+// makeFolder makes a folder and all missing folders above it. It returns those that it has made, the outermost first.
+// An existing folder is left as it is.
 func makeFolder(path string, mode fs.FileMode) (made []string, err error) {
 	info, err := os.Stat(path)
 	switch {

@@ -12,8 +12,8 @@ func exchange(a, b string) error {
 	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 }
 
-// syncDisk waits until all that was written to the file system of a folder is on the device. It is unsupported but for the file systems of
-// local disks, which do as promised.
+// syncDisk waits until all that was written to the file system of a folder is on the device. It is unsupported but for
+// the file systems of local disks, which do as promised.
 func syncDisk(folder string) error {
 	file, err := os.Open(folder)
 	if err != nil {

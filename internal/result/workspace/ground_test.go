@@ -48,7 +48,8 @@ func (g ground) options() Options {
 // to results.
 var shards = map[string]int{"old": 3, "new": 2, "next": 1}
 
-// inTrees are the same files as a job in a ground of trees calls them. A file takes the name of a folder, and the other way round.
+// inTrees are the same files as a job in a ground of trees calls them. A file takes the name of a folder, and the other
+// way round.
 var inTrees = map[string][]string{
 	"old":  {"annotated/a", "unique/lang=de/b", "unique/train/deep/c"},
 	"new":  {"trimmed/manifest.json", "unique/train"},
@@ -121,13 +122,20 @@ func abandon(w *Workspace) {
 var errKilled = errors.New("killed")
 
 // others are the foreign files and folders in the output folder.
-var others = map[string]string{"mine.txt": "mine", "folder/a": "a", "folder/deep/b": "b", ".hidden": "h", "run-2024/x": "x"}
+var others = map[string]string{
+	"mine.txt":      "mine",
+	"folder/a":      "a",
+	"folder/deep/b": "b",
+	".hidden":       "h",
+	"run-2024/x":    "x",
+}
 
 func (g ground) putOthers() {
 	g.t.Helper()
 	for name, content := range others {
 		path := filepath.Join(g.output(), name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o640)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777),
+			os.WriteFile(path, []byte(content), 0o640)); err != nil {
 			g.t.Fatal(err)
 		}
 	}

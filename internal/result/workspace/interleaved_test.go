@@ -77,7 +77,8 @@ func TestInterleavedOnDisk(t *testing.T) {
 				return s.refuses(operation)
 			}))
 			if err != nil || other == nil || g.standing() != "new" {
-				t.Fatalf("%s, at operation %d: %v; the other run: %v; %q is published", s.name, n, err, other, g.standing())
+				t.Fatalf("%s, at operation %d: %v; the other run: %v; %q is published", s.name, n, err, other,
+					g.standing())
 			}
 		}
 	}
@@ -145,7 +146,8 @@ func TestUnreadableManifest(t *testing.T) {
 	}
 	refused := func(err error, cause error) {
 		t.Helper()
-		if !errors.Is(err, cause) || strings.Contains(err.Error(), "move the file away") || !strings.Contains(err.Error(), "cannot be read") {
+		if !errors.Is(err, cause) || strings.Contains(err.Error(), "move the file away") ||
+			!strings.Contains(err.Error(), "cannot be read") {
 			t.Errorf("%v", err)
 		}
 	}

@@ -30,7 +30,10 @@ type journal struct {
 // publishByJournal sets the old results aside and gives the new results their names. It writes a journal
 // first. With the journal the next job can finish the work.
 func (p publication) publishByJournal() error {
-	j := journal{Old: slices.DeleteFunc(slices.Clone(p.old.names), func(name string) bool { return name == SuccessName }), New: p.moves}
+	j := journal{
+		Old: slices.DeleteFunc(slices.Clone(p.old.names), func(name string) bool { return name == SuccessName }),
+		New: p.moves,
+	}
 	j.Old = append([]string{SuccessName}, j.Old...)
 	if err := p.begin(j); err != nil {
 		return err
@@ -192,8 +195,8 @@ func (t target) back(j journal, token string) error {
 	return t.disk.sync(t.path)
 }
 
-// renameIfThere renames a file in or below the target, unless the file is gone or a folder has taken its name. It makes the folders of a
-// tree, and removes those that are left empty.
+// renameIfThere renames a file in or below the target, unless the file is gone or a folder has taken its name. It makes
+// the folders of a tree, and removes those that are left empty.
 func (t target) renameIfThere(from, to string) error {
 	info, err := t.disk.lstat(t.at(from))
 	if err != nil || info == nil || info.IsDir() {

@@ -42,7 +42,8 @@ func parseManifest(content []byte) (m Manifest, err error) {
 		return m, fmt.Errorf("%q is no token", m.Token)
 	}
 	for _, file := range m.Files {
-		if !output.IsName(file.Name) || !strings.HasPrefix(file.Name, file.Output+"-") && !strings.HasPrefix(file.Name, file.Output+"/") {
+		if !output.IsName(file.Name) ||
+			!strings.HasPrefix(file.Name, file.Output+"-") && !strings.HasPrefix(file.Name, file.Output+"/") {
 			return m, fmt.Errorf("it lists %q, a name that no job gives", file.Name)
 		}
 	}
@@ -74,7 +75,8 @@ func readManifest(content []byte, err error) (Manifest, error) {
 		return Manifest{}, err
 	}
 	m, err := parseManifest(content)
-	if _, isSyntax := errors.AsType[*json.SyntaxError](err); isSyntax || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, isSyntax := errors.AsType[*json.SyntaxError](err); isSyntax || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) {
 		return m, damagedError{err}
 	}
 	if err != nil {
@@ -157,8 +159,8 @@ func (t target) checkNothing(names ...string) error {
 	return nil
 }
 
-// ReportName is the name of the page about results, in the folder of these. No manifest lists it, since it is made later. When a
-// job replaces the results, it removes the page about them.
+// ReportName is the name of the page about results, in the folder of these. No manifest lists it, since it is made
+// later. When a job replaces the results, it removes the page about them.
 const ReportName = "report.html"
 
 // PageMark comes at the beginning of every page about results, so that it can be told from a file of somebody else.
@@ -173,7 +175,8 @@ func IsPage(name string) (bool, error) {
 	return bytes.Contains(begin, []byte(PageMark)), err
 }
 
-// pages returns the name of the page about results in a folder, if there is one. What cannot be read is none, and stays.
+// pages returns the name of the page about results in a folder, if there is one. What cannot be read is none, and
+// stays.
 func pages(folder string) (names []string) {
 	if is, err := IsPage(storage.Join(folder, ReportName)); err == nil && is {
 		names = append(names, ReportName)

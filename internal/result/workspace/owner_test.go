@@ -38,7 +38,8 @@ func plantRun(t *testing.T, output, temp string, j journal, files ...string) {
 	r := record{forgedToken, output, filepath.Join(temp, runPrefix+forgedToken)}
 	partial := target{path: output}.partial(forgedToken)
 	content, err := json.Marshal(j)
-	if err := errors.Join(err, os.MkdirAll(output, 0o777), os.MkdirAll(temp, 0o755), os.Mkdir(partial, 0o700), os.Mkdir(filepath.Join(partial, setAsideName), 0o700)); err != nil {
+	if err := errors.Join(err, os.MkdirAll(output, 0o777), os.MkdirAll(temp, 0o755), os.Mkdir(partial, 0o700),
+		os.Mkdir(filepath.Join(partial, setAsideName), 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{markName: string(r.encode()), journalName: string(content)} {
@@ -53,7 +54,9 @@ func plantRun(t *testing.T, output, temp string, j journal, files ...string) {
 // forge makes everything below a folder look as if somebody else might have made it.
 func forge(t *testing.T, folder string, as func(*testing.T, string) error) {
 	t.Helper()
-	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error { return errors.Join(err, as(t, path)) })
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, as(t, path))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +194,8 @@ func TestUnsafeTemp(t *testing.T) {
 			root := t.TempDir()
 			out := filepath.Join(root, "out")
 			temp := job.UsualTemp(out)
-			if err := errors.Join(os.Mkdir(temp, 0o700), os.Chown(temp, c.owner, -1), os.Chmod(temp, c.mode)); err != nil {
+			if err := errors.Join(os.Mkdir(temp, 0o700), os.Chown(temp, c.owner, -1), os.Chmod(temp, c.mode)); err !=
+				nil {
 				t.Fatal(err)
 			}
 			w, err := Open(Options{Output: out, Temp: temp})

@@ -24,13 +24,16 @@ func TestPagesGo(t *testing.T) {
 			if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
 				t.Fatal(err)
 			}
-			if err := publish(g.options(), "new", diskOf(func(operation, _ string) error { return s.refuses(operation) })); err != nil {
+			if err := publish(g.options(), "new", diskOf(func(operation, _ string) error {
+				return s.refuses(operation)
+			})); err != nil {
 				t.Fatalf("%s: %v", s.name, err)
 			}
 			if got := g.standing(); got != "new" {
 				t.Errorf("%s: the results are %q", s.name, got)
 			}
-			if content, err := os.ReadFile(path); (page == other) != (string(content) == other) || (page == aPage) != os.IsNotExist(err) {
+			if content, err := os.ReadFile(path); (page == other) != (string(content) == other) ||
+				(page == aPage) != os.IsNotExist(err) {
 				t.Errorf("%s: %q is %q, %v", s.name, page, content, err)
 			}
 		}

@@ -54,7 +54,8 @@ func (p publication) from(m move) string { return filepath.Join(p.partial(p.toke
 
 // errInterrupted says that perhaps neither the old results nor the new ones are whole. The folder of partial
 // results has all that is needed to go on.
-var errInterrupted = setting.Errorf("it stopped half-way: run the job again with the same {output}, which finishes this first")
+var errInterrupted = setting.Errorf(
+	"it stopped half-way: run the job again with the same {output}, which finishes this first")
 
 // publish replaces the old results with the new ones. If it returns no error, all new results are in place.
 // If it returns one, the target is as it was, except for errInterrupted.
@@ -110,7 +111,8 @@ func (p publication) takeBack(n int) (err error) {
 func (t target) removeFiles(names []string) error {
 	for i, name := range names {
 		err := t.removeFile(name)
-		if isLast := i == len(names)-1 || path.Dir(names[i+1]) != path.Dir(name); isLast { // of the names side by side in a folder
+		// of the names side by side in a folder
+		if isLast := i == len(names)-1 || path.Dir(names[i+1]) != path.Dir(name); isLast {
 			err = errors.Join(err, t.removeParents(name))
 		}
 		if err != nil {
@@ -129,8 +131,8 @@ func (t target) removeFile(name string) error {
 	return t.disk.removeIn("remove", t.path, name)
 }
 
-// prepare checks the finished files, and writes the manifest, the summary and the mark of success next to them. It returns
-// the names that all of them get.
+// prepare checks the finished files, and writes the manifest, the summary and the mark of success next to them. It
+// returns the names that all of them get.
 func (w *Workspace) prepare(files []output.File, summary any) ([]move, error) {
 	found, err := Listed(w.Partial)
 	if err != nil {
@@ -197,9 +199,11 @@ func (w *Workspace) checkNames(p publication) error {
 		top, _, inTree := strings.Cut(m.To, "/")
 		switch folder, isThere := isFolder[top]; {
 		case folder && !(inTree && p.old.has(top, true)):
-			return fmt.Errorf("in the output folder %s there is a folder by the name of %s: move it away", w.Output, top)
+			return fmt.Errorf("in the output folder %s there is a folder by the name of %s: move it away", w.Output,
+				top)
 		case isThere && !folder && (inTree || !p.old.has(top, false)):
-			return fmt.Errorf("in the output folder %s there is a file %s that no job has written: move it away", w.Output, top)
+			return fmt.Errorf("in the output folder %s there is a file %s that no job has written: move it away",
+				w.Output, top)
 		}
 	}
 	return nil
@@ -379,7 +383,8 @@ const longestName = 64
 func checkRoom(folder string) error {
 	_, err := disk{}.lstat(filepath.Join(folder, strings.Repeat("x", longestName)))
 	if errors.Is(err, syscall.ENAMETOOLONG) {
-		return fmt.Errorf("its path is too long, the files in it would have one of %d bytes: %w", len(folder)+1+longestName, syscall.ENAMETOOLONG)
+		return fmt.Errorf("its path is too long, the files in it would have one of %d bytes: %w",
+			len(folder)+1+longestName, syscall.ENAMETOOLONG)
 	}
 	return nil
 }

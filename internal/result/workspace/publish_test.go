@@ -52,7 +52,8 @@ func (s situation) prepare(t *testing.T) ground {
 	}
 	if s.hasOld {
 		err := publish(g.options(), "old", disk{})
-		if err = errors.Join(err, os.WriteFile(filepath.Join(g.output(), ReportName), []byte(aPage), 0o666)); err != nil {
+		if err = errors.Join(err, os.WriteFile(filepath.Join(g.output(), ReportName), []byte(aPage), 0o666)); err !=
+			nil {
 			t.Fatal(err)
 		}
 	} else if err := os.Mkdir(g.output(), 0o777); err != nil {
@@ -71,7 +72,10 @@ func (s situation) before() string { return map[bool]string{false: "", true: "ol
 func (s situation) count(t *testing.T) int {
 	n := 0
 	g := s.prepare(t)
-	if err := publish(g.options(), "new", diskOf(func(operation, _ string) error { n++; return s.refuses(operation) })); err != nil {
+	if err := publish(g.options(), "new", diskOf(func(operation, _ string) error {
+		n++
+		return s.refuses(operation)
+	})); err != nil {
 		t.Fatalf("%s: %v", s.name, err)
 	}
 	if name := g.standing(); name != "new" {
@@ -100,7 +104,8 @@ func TestFailures(t *testing.T) {
 					}
 					return s.refuses(operation)
 				}))
-				when := fmt.Sprintf("%s, operation %d of %d (%s) fails, lasting %v: %v", s.name, n, total, where, lasting, err)
+				when := fmt.Sprintf("%s, operation %d of %d (%s) fails, lasting %v: %v", s.name, n, total, where,
+					lasting, err)
 				name := g.standing()
 				want := s.before()
 				if err == nil {

@@ -37,7 +37,8 @@ func (p *publication) publishByExchange() error {
 	}
 	if err != nil {
 		if back := p.disk.exchange(staging, p.path); back != nil {
-			return fmt.Errorf("the new results are in place, but other files of the folder may be in %s: %w", staging, errors.Join(err, back))
+			return fmt.Errorf("the new results are in place, but other files of the folder may be in %s: %w", staging,
+				errors.Join(err, back))
 		}
 		return p.unstage(err)
 	}
@@ -225,7 +226,8 @@ func (t target) discard(staging, token string) error {
 	return t.disk.remove(staging)
 }
 
-// others returns the names of the foreign files in a folder with results, and the names of the results, the manifest last.
+// others returns the names of the foreign files in a folder with results, and the names of the results, the manifest
+// last.
 func (t target) others(token string) (names, results []string, err error) {
 	listed, err := t.disk.readManifest(t.path)
 	if err != nil {

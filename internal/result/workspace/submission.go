@@ -36,11 +36,14 @@ type HandedOverError struct {
 }
 
 func (e *HandedOverError) Error() string {
-	return fmt.Sprintf("a job on a cluster writes to the output folder %s: 'runjob finish %s' waits for it and publishes its results; or give another folder", e.Output, e.Output)
+	return fmt.Sprintf(
+		"a job on a cluster writes to the output folder %s: 'runjob finish %s' waits for it and publishes its "+
+			"results; or give another folder", e.Output, e.Output)
 }
 
-// RecordSubmission records that the job of the run is in the hands of a cluster, or is about to be. From now on Close leaves
-// the folders of the run as they are, until [Workspace.Settle]. A second call replaces what the first has recorded.
+// RecordSubmission records that the job of the run is in the hands of a cluster, or is about to be. From now on Close
+// leaves the folders of the run as they are, until [Workspace.Settle]. A second call replaces what the first has
+// recorded.
 func (w *Workspace) RecordSubmission(job any) error {
 	inner, err := json.Marshal(job)
 	if err != nil {
@@ -70,7 +73,8 @@ func (w *Workspace) Settle() error {
 }
 
 func (w *Workspace) writeBoth(name string, content []byte) error {
-	return errors.Join(storage.WriteFile(storage.Join(w.Temp, name), content), storage.WriteFile(storage.Join(w.Partial, name), content))
+	return errors.Join(storage.WriteFile(storage.Join(w.Temp, name), content),
+		storage.WriteFile(storage.Join(w.Partial, name), content))
 }
 
 func (w *Workspace) removeBoth(name string) error {
@@ -109,7 +113,8 @@ func TakeUp(ctx context.Context, output string, record any, wait func()) (_ *Wor
 		return nil, fmt.Errorf("%s in %s does not come from a job", SubmissionName, w.Partial)
 	}
 	if err := json.Unmarshal(h.Job, record); err != nil {
-		return nil, fmt.Errorf("%s in %s was written by another version of this program: %w", SubmissionName, w.Partial, err)
+		return nil, fmt.Errorf("%s in %s was written by another version of this program: %w", SubmissionName,
+			w.Partial, err)
 	}
 	k, isKept, err := readKept(w.Partial)
 	if err != nil {
@@ -150,7 +155,9 @@ func outliveLease(ctx context.Context, wait func(), try func() error) error {
 type noJob struct{ output string }
 
 func (n noJob) Error() string {
-	return fmt.Sprintf("no job on a cluster writes to the output folder %s: name the --output of a 'runjob run' on a cluster", n.output)
+	return fmt.Sprintf(
+		"no job on a cluster writes to the output folder %s: name the --output of a 'runjob run' on a cluster",
+		n.output)
 }
 
 func (n noJob) Is(target error) bool { return target == fs.ErrNotExist }
@@ -207,8 +214,8 @@ func (w *Workspace) takeUpTemp(folder string) error {
 	return nil
 }
 
-// A run that is to be resumed if it dies keeps its folders. It writes a file into each of them, by which the next run of
-// the same recipe finds them. Runs for other output folders leave them alone for a while.
+// A run that is to be resumed if it dies keeps its folders. It writes a file into each of them, by which the next run
+// of the same recipe finds them. Runs for other output folders leave them alone for a while.
 
 const keptName = "resume.json"
 
@@ -291,7 +298,8 @@ func (w *Workspace) resume(token, partial string) (resumed bool, err error) {
 		w.token, w.Temp = own, ""
 	}
 	if held, isHeld := errors.AsType[*storage.HeldError](err); isHeld {
-		return false, fmt.Errorf("the leases of the job that died last for up to a minute more: run this one again then (%w)", held)
+		return false, fmt.Errorf(
+			"the leases of the job that died last for up to a minute more: run this one again then (%w)", held)
 	}
 	if err != nil {
 		w.Outdated = true

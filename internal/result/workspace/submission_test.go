@@ -70,7 +70,8 @@ func finish(t *testing.T, output, partial, temp string) {
 		t.Errorf("took up %q in %s and %s, want 1 in %s and %s", job.ID, w.Partial, w.Temp, partial, temp)
 	}
 	held, giveUp := context.WithCancel(t.Context())
-	if _, err := TakeUp(held, output, &job, giveUp); err == nil || !strings.Contains(err.Error(), "another process waits") {
+	if _, err := TakeUp(held, output, &job, giveUp); err == nil ||
+		!strings.Contains(err.Error(), "another process waits") {
 		t.Errorf("a second process: %v", err)
 	}
 	if _, err := storage.ReadFile(storage.Join(temp, "run-file")); err != nil {
@@ -106,14 +107,18 @@ func names(t *testing.T, folder string) (all []string) {
 	return all
 }
 
-// TestSubmission: the folders of a job that a cluster works on outlive the process that started it. Other runs leave them
-// alone, and do not write to the same output folder. Another process takes the run up.
+// TestSubmission: the folders of a job that a cluster works on outlive the process that started it. Other runs leave
+// them alone, and do not write to the same output folder. Another process takes the run up.
 func TestSubmission(t *testing.T) {
 	eachGround(t, func(t *testing.T, folder string) {
 		w := open2(t, folder)
 		submit(t, w, "1")
 		for _, overwrite := range []bool{false, true} {
-			_, err := Open(Options{Output: storage.Join(folder, "out"), Temp: storage.Join(folder, "temp"), Overwrite: overwrite})
+			_, err := Open(Options{
+				Output:    storage.Join(folder, "out"),
+				Temp:      storage.Join(folder, "temp"),
+				Overwrite: overwrite,
+			})
 			if handed, is := errors.AsType[*HandedOverError](err); !is || handed.Output != w.Output {
 				t.Errorf("overwrite %t: %v", overwrite, err)
 			}
@@ -163,7 +168,8 @@ func TestTakeUpForeign(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.Partial, SubmissionName), []byte(`{"token": "x"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := TakeUp(t.Context(), w.Output, &job, nil); err == nil || !strings.Contains(err.Error(), "does not come from a job") {
+	if _, err := TakeUp(t.Context(), w.Output, &job, nil); err == nil ||
+		!strings.Contains(err.Error(), "does not come from a job") {
 		t.Errorf("a damaged record: %v", err)
 	}
 }

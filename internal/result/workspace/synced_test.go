@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestSyncedFirst: a power cut loses what is not on the device. So files are synced before they get their names, the names
-// before the new results count, and all that before anything old is removed.
+// TestSyncedFirst: a power cut loses what is not on the device. So files are synced before they get their names, the
+// names before the new results count, and all that before anything old is removed.
 func TestSyncedFirst(t *testing.T) {
 	for _, s := range situations() {
 		g := s.prepare(t)
@@ -33,7 +33,8 @@ func TestSyncedFirst(t *testing.T) {
 				if isNew && !synced[path] {
 					t.Errorf("%s: %s %s before it is synced", s.name, operation, path)
 				}
-				counts := operation == "exchange" && filepath.Dir(path) == g.root || operation == "rename" && isNew && filepath.Base(path) == SuccessName
+				counts := operation == "exchange" && filepath.Dir(path) == g.root ||
+					operation == "rename" && isNew && filepath.Base(path) == SuccessName
 				if counts && unsynced != "" {
 					t.Errorf("%s: %s %s before the folder of %s is synced", s.name, operation, path, unsynced)
 				}
@@ -51,8 +52,8 @@ func TestSyncedFirst(t *testing.T) {
 	}
 }
 
-// TestSyncedTogether: many files are synced by one request where the system can, and one by one where it cannot. A failure of either is
-// told.
+// TestSyncedTogether: many files are synced by one request where the system can, and one by one where it cannot. A
+// failure of either is told.
 func TestSyncedTogether(t *testing.T) {
 	folder := t.TempDir()
 	paths := make([]string, manyFiles+1)
@@ -78,7 +79,8 @@ func TestSyncedTogether(t *testing.T) {
 			t.Errorf("%d files: synced %d times together and %d times alone: %v", n, together.Load(), alone.Load(), err)
 		}
 		refused := errors.New("refused")
-		if err := diskOf(func(_, _ string) error { return refused }).syncAll(folder, paths[:n]); !errors.Is(err, refused) {
+		if err := diskOf(func(_, _ string) error { return refused }).syncAll(folder, paths[:n]); !errors.Is(err,
+			refused) {
 			t.Errorf("%d files: the refusal is lost: %v", n, err)
 		}
 	}

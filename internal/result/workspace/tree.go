@@ -13,9 +13,9 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// The outputs of a job in the layout [output.Tree] are folders in the output folder. A result in such a folder has a name with slashes. Its
-// folders are made when it gets the name, and go with the last file in them. So all in a tree is of the job: results in a tree
-// to which somebody has added a file are not replaced.
+// The outputs of a job in the layout [output.Tree] are folders in the output folder. A result in such a folder has a
+// name with slashes. Its folders are made when it gets the name, and go with the last file in them. So all in a tree is
+// of the job: results in a tree to which somebody has added a file are not replaced.
 
 func trees(names []string) (folders []string) {
 	for _, name := range names {
@@ -26,7 +26,8 @@ func trees(names []string) (folders []string) {
 	return folders
 }
 
-// foldersOf returns all folders of the trees that results with these names are in, in the order of their names: the outer ones first.
+// foldersOf returns all folders of the trees that results with these names are in, in the order of their names: the
+// outer ones first.
 func foldersOf(names []string) []string {
 	known := map[string]bool{}
 	for _, name := range names {
@@ -80,8 +81,8 @@ func (p publication) names() []string {
 	return names
 }
 
-// makeRoom makes the folders of a new result in a tree, unless they were made for the one before it. Nothing may have its name: two names
-// may be one where capital letters do not count.
+// makeRoom makes the folders of a new result in a tree, unless they were made for the one before it. Nothing may have
+// its name: two names may be one where capital letters do not count.
 func (t target) makeRoom(name, before string) error {
 	if !output.IsTreeName(name) {
 		return nil
@@ -115,7 +116,8 @@ func (t target) removeParents(name string) error {
 // syncFolders waits until the names of results are on the device: in the folders of their trees, and in the target.
 func (t target) syncFolders(names []string) error {
 	for _, folder := range slices.Backward(foldersOf(names)) {
-		if err := t.disk.sync(t.at(folder)); err != nil && !errors.Is(err, fs.ErrNotExist) { // of results that may be missing
+		// of results that may be missing
+		if err := t.disk.sync(t.at(folder)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

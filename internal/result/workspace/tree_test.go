@@ -15,10 +15,13 @@ import (
 // TestForeignInTree: what somebody has put into the tree of an earlier job is never removed, nor read as a result.
 func TestForeignInTree(t *testing.T) {
 	for about, put := range map[string]func(tree, elsewhere string) error{
-		"a file":   func(tree, _ string) error { return os.WriteFile(filepath.Join(tree, "train", "mine"), nil, 0o666) },
+		"a file": func(tree, _ string) error {
+			return os.WriteFile(filepath.Join(tree, "train", "mine"), nil, 0o666)
+		},
 		"a folder": func(tree, _ string) error { return os.Mkdir(filepath.Join(tree, "mine"), 0o777) },
 		"a link instead of a folder": func(tree, elsewhere string) error {
-			return errors.Join(os.Rename(filepath.Join(tree, "train"), elsewhere), os.Symlink(elsewhere, filepath.Join(tree, "train")))
+			return errors.Join(os.Rename(filepath.Join(tree, "train"), elsewhere),
+				os.Symlink(elsewhere, filepath.Join(tree, "train")))
 		},
 	} {
 		g := newGroundOf(t, ofTrees)
@@ -30,7 +33,8 @@ func TestForeignInTree(t *testing.T) {
 		}
 		before := g.paths()
 		err := publish(g.options(), "new", disk{})
-		if err == nil || !strings.Contains(err.Error(), "unique/") || !strings.Contains(err.Error(), "move the file away") {
+		if err == nil || !strings.Contains(err.Error(), "unique/") ||
+			!strings.Contains(err.Error(), "move the file away") {
 			t.Errorf("%s: %v", about, err)
 		}
 		if after := g.paths(); len(after) != len(before) {
@@ -46,7 +50,8 @@ func TestForeignTree(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(mine), 0o777), os.WriteFile(mine, nil, 0o666)); err != nil {
 		t.Fatal(err)
 	}
-	if err := publish(g.options(), "new", disk{}); err == nil || !strings.Contains(err.Error(), "a folder by the name of unique: move it away") {
+	if err := publish(g.options(), "new", disk{}); err == nil ||
+		!strings.Contains(err.Error(), "a folder by the name of unique: move it away") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(mine); err != nil {
@@ -88,12 +93,25 @@ func TestSameNames(t *testing.T) {
 // TestManifestNames: no manifest leads out of its folder.
 func TestManifestNames(t *testing.T) {
 	for name, isTaken := range map[string]bool{
-		"unique/a": true, "unique/lang=de/a.jsonl": true, "unique/summary.json": true, "unique/..a": true, "unique/-": true,
-		"unique/../a": false, "unique//a": false, "unique/": false, "unique": false, "/unique/a": false, "other/a": false, "unique/./a": false,
-		"unique/a/..": false, `unique/..\\a`: false, "annotated/a": false,
+		"unique/a":               true,
+		"unique/lang=de/a.jsonl": true,
+		"unique/summary.json":    true,
+		"unique/..a":             true,
+		"unique/-":               true,
+		"unique/../a":            false,
+		"unique//a":              false,
+		"unique/":                false,
+		"unique":                 false,
+		"/unique/a":              false,
+		"other/a":                false,
+		"unique/./a":             false,
+		"unique/a/..":            false,
+		`unique/..\\a`:           false,
+		"annotated/a":            false,
 	} {
 		_, err := parseManifest([]byte(
-			`{"token":"ABCDEFGHIJKLMNOPQRSTUVWXYZ","files":[{"name":"` + name + `","output":"unique","rows":1,"bytes":1}]}`,
+			`{"token":"ABCDEFGHIJKLMNOPQRSTUVWXYZ","files":[{"name":"` + name +
+				`","output":"unique","rows":1,"bytes":1}]}`,
 		))
 		if (err == nil) != isTaken {
 			t.Errorf("%s: %v", name, err)
@@ -124,7 +142,12 @@ func TestBucketTrees(t *testing.T) {
 		}
 		return w.Publish(files, testSummary{})
 	}
-	for _, names := range [][]string{{"unique/train/a", "unique/b"}, {"unique/train"}, {"unique-00000-of-00001.jsonl"}, {"unique/c"}} {
+	for _, names := range [][]string{
+		{"unique/train/a", "unique/b"},
+		{"unique/train"},
+		{"unique-00000-of-00001.jsonl"},
+		{"unique/c"},
+	} {
 		if err := run(names...); err != nil {
 			t.Fatal(err)
 		}

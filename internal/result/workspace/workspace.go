@@ -60,15 +60,15 @@ type Workspace struct {
 	isHandedOver bool
 }
 
-// driver does with an output folder what depends on where it is: on the local disk, or in a bucket. The run holds the lock of
-// the folder, or its lease.
+// driver does with an output folder what depends on where it is: on the local disk, or in a bucket. The run holds the
+// lock of the folder, or its lease.
 type driver interface {
 	// entries returns what is in the folder.
 	entries() ([]entry, error)
 	// tokens returns the tokens of the runs that have left something.
 	tokens() ([]string, error)
-	// claim reports whether a run of that token is dead, and has made what bears its token. If nothing proves that, claim
-	// removes what is empty, and leaves the rest.
+	// claim reports whether a run of that token is dead, and has made what bears its token. If nothing proves that,
+	// claim removes what is empty, and leaves the rest.
 	claim(token string) (bool, error)
 	// recover finishes what a dead run has begun to publish, and removes what it has left.
 	recover(token string) error
@@ -113,7 +113,8 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 	}
 	err = w.openOutput(options.Output, true)
 	if holder, is := heldBy(err); is {
-		return nil, fmt.Errorf("another job is writing to the output folder %s%s: wait for it, or give another folder", shown, holder)
+		return nil, fmt.Errorf("another job is writing to the output folder %s%s: wait for it, or give another folder",
+			shown, holder)
 	}
 	if err != nil {
 		return nil, unusable(err)
@@ -123,7 +124,9 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 		return nil, handed
 	}
 	if err != nil {
-		return nil, fmt.Errorf("what an earlier job left of its work on the output folder %s cannot be cleared away: %w: remove the cause, and run the job again", shown, err)
+		return nil, fmt.Errorf(
+			"what an earlier job left of its work on the output folder %s cannot be cleared away: %w: "+
+				"remove the cause, and run the job again", shown, err)
 	}
 	if err := w.checkOutput(shown, options.Overwrite); err != nil {
 		return nil, err
@@ -178,8 +181,8 @@ func (w *Workspace) Token() string { return w.token }
 
 func (w *Workspace) record() record { return record{w.token, w.Output, w.Temp} }
 
-// recoverRuns clears away what dead runs have left in the output folder and next to it. It finishes what they had begun to
-// publish, unless it resumes one.
+// recoverRuns clears away what dead runs have left in the output folder and next to it. It finishes what they had begun
+// to publish, unless it resumes one.
 func (w *Workspace) recoverRuns() error {
 	tokens, err := w.output.tokens()
 	if err != nil {
@@ -211,13 +214,20 @@ func (w *Workspace) recoverRuns() error {
 func (w *Workspace) checkOutput(shown string, overwrite bool) error {
 	old, err := w.output.earlier()
 	if _, is := errors.AsType[foreignError](err); is {
-		return fmt.Errorf("the output folder %s contains a file that no job has written: %w: give another folder, or move the file away", shown, err)
+		return fmt.Errorf(
+			"the output folder %s contains a file that no job has written: %w: give another folder, "+
+				"or move the file away", shown, err)
 	}
 	if _, is := errors.AsType[damagedError](err); is {
-		return fmt.Errorf("in the output folder %s the file %s is damaged, as a power cut leaves it, so nothing tells which files a job has written (%w): give another folder, or move this one away and run the job again", shown, ManifestName, err)
+		return fmt.Errorf(
+			"in the output folder %s the file %s is damaged, as a power cut leaves it, "+
+				"so nothing tells which files a job has written (%w): give another folder, "+
+				"or move this one away and run the job again", shown, ManifestName, err)
 	}
 	if err != nil {
-		return fmt.Errorf("the results of an earlier job in the output folder %s cannot be read: %w: remove the cause, and run the job again", shown, err)
+		return fmt.Errorf(
+			"the results of an earlier job in the output folder %s cannot be read: %w: remove the cause, "+
+				"and run the job again", shown, err)
 	}
 	if overwrite {
 		return nil
@@ -229,7 +239,9 @@ func (w *Workspace) checkOutput(shown string, overwrite bool) error {
 	for _, e := range entries {
 		isUnfinished := !old.whole && old.has(e.name, e.isFolder)
 		if !isUnfinished && e.name != leaseName && !strings.HasPrefix(e.name, partialPrefix) {
-			return setting.Errorf("the output folder %s is not empty (it contains %s): give another one, or {overwrite} to replace the results of an earlier job", shown, e.name)
+			return setting.Errorf(
+				"the output folder %s is not empty (it contains %s): give another one, "+
+					"or {overwrite} to replace the results of an earlier job", shown, e.name)
 		}
 	}
 	return nil
@@ -244,8 +256,8 @@ func runTokens(entries []entry) (tokens []string) {
 	return tokens
 }
 
-// Close removes the run's folders and gives the locks back. It also removes each folder that it made for
-// them, if that is empty. It leaves the folders as they are if a cluster works on the job, or if the run is to be resumed.
+// Close removes the run's folders and gives the locks back. It also removes each folder that it made for them, if that
+// is empty. It leaves the folders as they are if a cluster works on the job, or if the run is to be resumed.
 func (w *Workspace) Close() {
 	isNeeded := w.isHandedOver || w.isKept
 	if w.temp != nil {

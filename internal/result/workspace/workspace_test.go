@@ -29,7 +29,8 @@ func die(t *testing.T, options Options) *Workspace {
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666)); err !=
+		nil {
 		t.Fatal(err)
 	}
 }
@@ -129,7 +130,10 @@ func TestRecords(t *testing.T) {
 // Neither do other foreign files that have names of results.
 func TestForeignManifests(t *testing.T) {
 	for _, files := range []map[string]string{
-		{ManifestName: `{"token":"ABCDEFGHIJKLMNOPQRSTUVWXYZ","files":[{"name":"thesis.docx","output":"","rows":0,"bytes":6}]}`, "thesis.docx": "thesis"},
+		{
+			ManifestName:  `{"token":"ABCDEFGHIJKLMNOPQRSTUVWXYZ","files":[{"name":"thesis.docx","output":"","rows":0,"bytes":6}]}`,
+			"thesis.docx": "thesis",
+		},
 		{
 			ManifestName:   `{"token":"ABCDEFGHIJKLMNOPQRSTUVWXYZ","files":[{"name":"pairs-1.docx","output":"pairs","rows":0,"bytes":6}]}`,
 			"pairs-1.docx": "thesis",
@@ -158,7 +162,8 @@ func TestForeignManifests(t *testing.T) {
 	}
 }
 
-// TestDamagedManifest: a manifest that is no JSON, as a power cut leaves it, is said to be damaged, and nothing is removed.
+// TestDamagedManifest: a manifest that is no JSON, as a power cut leaves it, is said to be damaged, and nothing is
+// removed.
 func TestDamagedManifest(t *testing.T) {
 	for _, content := range []string{"", "\x00\x00\x00\x00", `{"token":"ABCDEFGHIJ`, `{"files":[}`} {
 		output := filepath.Join(t.TempDir(), "out")
@@ -168,7 +173,8 @@ func TestDamagedManifest(t *testing.T) {
 		if err == nil {
 			w.Close()
 		}
-		if err == nil || !strings.Contains(err.Error(), "manifest.json is damaged") || !strings.Contains(err.Error(), "move this one away") {
+		if err == nil || !strings.Contains(err.Error(), "manifest.json is damaged") ||
+			!strings.Contains(err.Error(), "move this one away") {
 			t.Errorf("%q: %v", content, err)
 		}
 		check(t, true, filepath.Join(output, ManifestName), filepath.Join(output, SuccessName))
@@ -204,7 +210,8 @@ func TestLinks(t *testing.T) {
 	if err := os.Symlink("out", options.Output); err != nil {
 		t.Fatal(err)
 	}
-	if err := publish(options, "new", disk{}); err == nil || !strings.Contains(err.Error(), "symbolic link to out, which does not exist") {
+	if err := publish(options, "new", disk{}); err == nil ||
+		!strings.Contains(err.Error(), "symbolic link to out, which does not exist") {
 		t.Errorf("a link to nothing: %v", err)
 	}
 	check(t, true, options.Output)
@@ -276,7 +283,8 @@ func TestLongNames(t *testing.T) {
 		g := newGround(t)
 		out := filepath.Join(g.root, strings.Repeat("n", length))
 		err := publish(Options{Output: out, Temp: job.UsualTemp(out)}, "new", disk{})
-		if (err == nil) != (length <= 255) || err != nil && !strings.Contains(err.Error(), "name another one with output") {
+		if (err == nil) != (length <= 255) ||
+			err != nil && !strings.Contains(err.Error(), "name another one with output") {
 			t.Errorf("of %d bytes: %v", length, err)
 		}
 		if err == nil {
@@ -315,7 +323,8 @@ func TestPrivate(t *testing.T) {
 	}
 	want, _ := os.Stat(plain)
 	for name := range g.paths() {
-		if info, err := os.Stat(filepath.Join(g.root, name)); err != nil || !info.IsDir() && info.Mode() != want.Mode() {
+		if info, err := os.Stat(filepath.Join(g.root, name)); err != nil ||
+			!info.IsDir() && info.Mode() != want.Mode() {
 			t.Errorf("%s: %v, want %v (%v)", name, info.Mode(), want.Mode(), err)
 		}
 	}

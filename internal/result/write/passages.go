@@ -9,14 +9,16 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Passages writes the rows of the passages that were cut, in document order. An output shard takes the documents of some splits.
+// Passages writes the rows of the passages that were cut, in document order. An output shard takes the documents of
+// some splits.
 type Passages struct {
 	Files
 	// Splits is the number of splits of the input.
 	Splits int
 }
 
-// PassagesDelivery makes a task of [Passages] for each output shard. The outcomes of the stage that clusters only add to the counts.
+// PassagesDelivery makes a task of [Passages] for each output shard. The outcomes of the stage that clusters only add
+// to the counts.
 func PassagesDelivery() work.Delivery {
 	return work.Delivery{Output: true, Extra: []runfile.Kind{records.TrimRows}, OnlyCounted: []work.Stage{work.Cluster}}
 }

@@ -8,8 +8,8 @@ import (
 	"mirrorbeam.dev/internal/util/quoting"
 )
 
-// recordWriter writes records of an input file to a file of the same format, or each to a file of its own. The zero recordWriter has no
-// file.
+// recordWriter writes records of an input file to a file of the same format, or each to a file of its own. The zero
+// recordWriter has no file.
 type recordWriter struct {
 	input     *corpus.File
 	out       output.Writer
@@ -31,7 +31,8 @@ func (w *recordWriter) reset(files Files, file output.File, input *corpus.File) 
 	return nil
 }
 
-// separate begins the copy of a group of files that are one document each. Each record gets a file with the name of its file in the group.
+// separate begins the copy of a group of files that are one document each. Each record gets a file with the name of its
+// file in the group.
 func (w *recordWriter) separate(folder, of string, input *corpus.File) {
 	w.input, w.records, w.hasHeader = input, nil, false
 	w.folder, w.of, w.separated = folder, of, nil

@@ -22,8 +22,8 @@ type Result struct {
 	Named []sources.Source
 	// Files are the files of all outputs, by name. They are not published yet.
 	Files []output.File
-	// Kept are the run files that a state is to keep, by split. Written are the run files of the tasks that wrote clusters, sums of sites and
-	// mirrors, in their order.
+	// Kept are the run files that a state is to keep, by split. Written are the run files of the tasks that wrote
+	// clusters, sums of sites and mirrors, in their order.
 	Kept    map[int]work.Path `json:",omitempty"`
 	Written []work.Path       `json:",omitempty"`
 	// GroupedKeys are the run files of the tasks that grouped keys.
@@ -34,8 +34,8 @@ type Result struct {
 	FirstReject *output.Reject
 }
 
-// Finish sums up the outcomes of all stages and writes the result of the pipeline whose folder is temp. ByValue says that values of a field are the sources. It is an error if the numbers
-// of rows written and counted differ.
+// Finish sums up the outcomes of all stages and writes the result of the pipeline whose folder is temp. ByValue says
+// that values of a field are the sources. It is an error if the numbers of rows written and counted differ.
 func Finish(temp string, outcomes []work.Outcome, byValue bool) error {
 	result, err := newResult(outcomes)
 	if err != nil {
@@ -76,7 +76,8 @@ func newResult(outcomes []work.Outcome) (*Result, error) {
 	r.Finish()
 	counts := &r.Counts
 	if counts.Kept+counts.Removed != counts.Documents {
-		return nil, fmt.Errorf("%d documents were read, %d are kept and %d removed", counts.Documents, counts.Kept, counts.Removed)
+		return nil, fmt.Errorf("%d documents were read, %d are kept and %d removed", counts.Documents, counts.Kept,
+			counts.Removed)
 	}
 	slices.SortFunc(r.Files, func(a, b output.File) int { return cmp.Compare(a.Name, b.Name) })
 	return r, r.check()
@@ -107,7 +108,8 @@ func (r *Result) check() error {
 		{output.Suspects, sites.Suspects + sites.Campaigns},
 	} {
 		// There are always files of rejects.
-		if rows, written := r.rows(of.output); rows+r.Counts.Uncopied[of.output] != of.count && (written || of.output == output.Rejects) {
+		if rows, written := r.rows(of.output); rows+r.Counts.Uncopied[of.output] != of.count &&
+			(written || of.output == output.Rejects) {
 			return fmt.Errorf("%d rows of %s were counted, %d written", of.count, of.output, rows)
 		}
 	}

@@ -24,19 +24,24 @@ func TestReadResult(t *testing.T) {
 	}
 	a := work.Outcome{Stage: work.Fingerprint, Findings: worktest.Counted(findings.Counts{Documents: 5, Rejected: 2})}
 	a.Unnamed = 2
-	b := work.Outcome{Stage: work.Write, Findings: worktest.Counted(findings.Counts{Kept: 1, Removed: 2}), Files: []output.File{
-		{Name: "unique-1", Output: output.Unique, Rows: 3},
-		{Name: "rejects-1", Output: output.Rejects, Rows: 2},
-		{Name: "sketches-1", Output: output.Sketches, Rows: 4},
-		{Name: "sketches-2", Output: output.Sketches, Rows: 1},
-	}}
+	b := work.Outcome{
+		Stage:    work.Write,
+		Findings: worktest.Counted(findings.Counts{Kept: 1, Removed: 2}),
+		Files: []output.File{
+			{Name: "unique-1", Output: output.Unique, Rows: 3},
+			{Name: "rejects-1", Output: output.Rejects, Rows: 2},
+			{Name: "sketches-1", Output: output.Sketches, Rows: 4},
+			{Name: "sketches-2", Output: output.Sketches, Rows: 1},
+		},
+	}
 	b.Skipped.Kept = 3
 	sent := work.Outcome{Stage: work.Cluster, Findings: findings.Findings{Sent: 3}}
 	if err := finish(b, sent, a); err != nil {
 		t.Fatal(err)
 	}
 	result, err := ReadResult(dir)
-	if err != nil || result.Counts.Kept != 3 || result.Unnamed != 2 || result.Skipped.Kept != 3 || len(result.Files) != 4 || result.Files[0].Output != output.Rejects {
+	if err != nil || result.Counts.Kept != 3 || result.Unnamed != 2 || result.Skipped.Kept != 3 ||
+		len(result.Files) != 4 || result.Files[0].Output != output.Rejects {
 		t.Errorf("%+v, %v", result, err)
 	}
 	// The files must hold what was counted.
@@ -49,7 +54,8 @@ func TestReadResult(t *testing.T) {
 		}
 	}
 	// So must the clusters.
-	if err := finish(a, work.Outcome{Stage: work.Cluster, Findings: findings.Findings{Sent: 4}}, b); err == nil || !strings.Contains(err.Error(), "5 documents were read, 2 are kept and 2 removed") {
+	if err := finish(a, work.Outcome{Stage: work.Cluster, Findings: findings.Findings{Sent: 4}}, b); err == nil ||
+		!strings.Contains(err.Error(), "5 documents were read, 2 are kept and 2 removed") {
 		t.Errorf("a document that got lost: error %v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "*.partial")); len(left) > 0 {

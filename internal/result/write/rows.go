@@ -35,8 +35,8 @@ type Rows struct {
 	Undecided bool
 	// Rule says what makes a cluster, and what is removed of it.
 	Rule keep.Rule
-	// ForNext writes what the next run of a scheduled job is to know: which documents are in which cluster, and the similar
-	// pairs.
+	// ForNext writes what the next run of a scheduled job is to know: which documents are in which cluster, and the
+	// similar pairs.
 	ForNext bool
 	// KeepsPairs writes the pairs and their passages for the next run of a scheduled job.
 	KeepsPairs bool
@@ -115,10 +115,11 @@ func (r *Rows) note(w *work.TaskContext, shard *clusters.Shard) (err error) {
 	return err
 }
 
-// Shard writes the rows of clusters, removed documents or pairs, as the file says. Pairs passes the rows of pairs, which are of a kind.
-// A cluster may be large, so Shard asks stopped now and then, and ends with its error.
+// Shard writes the rows of clusters, removed documents or pairs, as the file says. Pairs passes the rows of pairs,
+// which are of a kind. A cluster may be large, so Shard asks stopped now and then, and ends with its error.
 func (f Files) Shard(
-	shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string, names output.Names, stopped func() error,
+	shard *clusters.Shard, pairs func(row func(output.Pair) error) error, file output.File, kind string,
+	names output.Names, stopped func() error,
 ) (output.File, error) {
 	switch file.Output {
 	case output.Clusters:
@@ -219,7 +220,9 @@ func (f Files) Name(of string, shard, shards int) output.File {
 }
 
 // writeRows makes one output file of the rows that write passes to its row function.
-func writeRows[T output.Row](f Files, file output.File, names output.Names, write func(row func(T) error) error) (output.File, error) {
+func writeRows[T output.Row](f Files, file output.File, names output.Names,
+	write func(row func(T) error) error,
+) (output.File, error) {
 	rows, err := output.NewRows[T](string(f.Partial), file, f.Format, names)
 	return finish(rows, err, write)
 }
@@ -236,7 +239,9 @@ func finish[T output.Row](rows *output.Rows[T], err error, write func(row func(T
 }
 
 // Write makes one output file of the rows that write passes to its row function, and notes it in the outcome of a task.
-func Write[T output.Row](f Files, file output.File, names output.Names, w *work.TaskContext, write func(row func(T) error) error) error {
+func Write[T output.Row](f Files, file output.File, names output.Names, w *work.TaskContext,
+	write func(row func(T) error) error,
+) error {
 	file, err := writeRows(f, file, names, write)
 	if err != nil {
 		return err

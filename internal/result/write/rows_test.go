@@ -37,7 +37,8 @@ func shardOfThree(t *testing.T) string {
 			var member [records.MemberSize]byte
 			records.PutRef(member[:], block.Ref(i))
 			records.Position{Number: records.Number(i)}.Put(member[records.RefSize:])
-			if err := records.WriteMember(run, member[:], &block, i, records.FlagsOf(false, false, 0), block.Digest(i)); err != nil {
+			if err := records.WriteMember(run, member[:], &block, i, records.FlagsOf(false, false, 0),
+				block.Digest(i)); err != nil {
 				return err
 			}
 		}
@@ -54,7 +55,11 @@ func shardOfThree(t *testing.T) string {
 	for _, name := range []string{"a", "b"} {
 		paths = append(paths, worktest.Write(t, runs, func(run *runfile.Writer) error {
 			rows := output.AppendRow(nil, output.Reject{File: name, Position: 3, Error: "one"})
-			return run.Section(records.Rejects, 0, output.AppendRow(rows, output.Reject{File: name, Position: 5, Error: "two"}))
+			return run.Section(records.Rejects, 0, output.AppendRow(rows, output.Reject{
+				File:     name,
+				Position: 5,
+				Error:    "two",
+			}))
 		}))
 	}
 	return worktest.Catalog(t, paths...)
@@ -86,7 +91,10 @@ func TestRowsOfAShard(t *testing.T) {
 	}{
 		{
 			"all",
-			Rows{Emit: []string{output.Removed, output.Unique, output.Clusters, output.Pairs}, Files: Files{Format: output.JSONL}},
+			Rows{
+				Emit:  []string{output.Removed, output.Unique, output.Clusters, output.Pairs},
+				Files: Files{Format: output.JSONL},
+			},
 			0,
 			[]string{
 				"clusters-00000-of-00002.jsonl", ofClusters, "pairs-00000-of-00002.jsonl", pairs,
@@ -123,7 +131,11 @@ func TestRowsOfAShard(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.rows.Partial, c.rows.Inputs = work.Path(t.TempDir()), listInputs(t, threeFiles)
 			c.rows.Rule.Split = keep.Component
-			o, contents, err := write(t, &c.rows, c.rows.Partial, work.Task{Number: c.number, Shards: 2, Catalog: catalog})
+			o, contents, err := write(t, &c.rows, c.rows.Partial, work.Task{
+				Number:  c.number,
+				Shards:  2,
+				Catalog: catalog,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +162,11 @@ func TestRowsOfAShard(t *testing.T) {
 
 // TestRowsFail: if a file cannot be made, the error names it, and nothing is left.
 func TestRowsFail(t *testing.T) {
-	r := &Rows{Files: Files{Partial: "/does/not/exist", Format: output.JSONL}, Inputs: listInputs(t, threeFiles), Emit: []string{output.Pairs}}
+	r := &Rows{
+		Files:  Files{Partial: "/does/not/exist", Format: output.JSONL},
+		Inputs: listInputs(t, threeFiles),
+		Emit:   []string{output.Pairs},
+	}
 	_, _, err := write(t, r, r.Partial, work.Task{Shards: 1, Catalog: shardOfThree(t)})
 	if err == nil || !strings.Contains(err.Error(), "pairs-00000-of-00001.jsonl") {
 		t.Errorf("error %v", err)
@@ -189,16 +205,17 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	if err := r.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := worktest.Try(t, worktest.Runs(t), work.Task{Shards: 1}, func(ctx context.Context, task work.Task, w *work.TaskContext) error {
-		w.Buffers[0], w.Figures.Records = make([]byte, 1<<20), 7
-		if err := r.Task(ctx, task, w); err != nil {
-			return err
-		}
-		if cap(w.Buffers[0]) > 0 || w.Figures.Records != 7 {
-			t.Errorf("%d bytes are held, %d records counted", cap(w.Buffers[0]), w.Figures.Records)
-		}
-		return nil
-	})
+	_, err := worktest.Try(t, worktest.Runs(t), work.Task{Shards: 1},
+		func(ctx context.Context, task work.Task, w *work.TaskContext) error {
+			w.Buffers[0], w.Figures.Records = make([]byte, 1<<20), 7
+			if err := r.Task(ctx, task, w); err != nil {
+				return err
+			}
+			if cap(w.Buffers[0]) > 0 || w.Figures.Records != 7 {
+				t.Errorf("%d bytes are held, %d records counted", cap(w.Buffers[0]), w.Figures.Records)
+			}
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}

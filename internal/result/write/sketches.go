@@ -65,7 +65,13 @@ func (s *Sketches) block(block *sketchblock.Block, sets []byte, row func(output.
 		}
 		at := records.CaptureOf(block.Capture(i))
 		err := row(output.Sketch{
-			ID: id, Ref: name, URL: at.URL, Date: at.Date, Shingles: int64(block.Size(i)), SimHash: output.SimHashText(simhash, s.Bits), Fingerprint: hashes,
+			ID:          id,
+			Ref:         name,
+			URL:         at.URL,
+			Date:        at.Date,
+			Shingles:    int64(block.Size(i)),
+			SimHash:     output.SimHashText(simhash, s.Bits),
+			Fingerprint: hashes,
 		})
 		if err != nil {
 			return err

@@ -17,12 +17,26 @@ import (
 var sketched = [][]sketchblock.Document{
 	{{Ref: at(0, 0), ID: []byte("r"), Digest: digest.Digest{1}, Set: []uint64{1, 2}, Size: 2, SimHash: []uint64{1}}},
 	{
-		{Ref: at(1, 0), ID: []byte("x\""), Digest: digest.Digest{2}, Set: []uint64{3, 5, 7, 9}, Size: 4, SimHash: []uint64{0xab}},
+		{
+			Ref:     at(1, 0),
+			ID:      []byte("x\""),
+			Digest:  digest.Digest{2},
+			Set:     []uint64{3, 5, 7, 9},
+			Size:    4,
+			SimHash: []uint64{0xab},
+		},
 		{Ref: at(1, 40), Digest: digest.Digest{3}, SimHash: []uint64{0}},
 	},
 	{
 		{Ref: at(1, 60), ID: []byte("y"), Digest: digest.Digest{1}, Set: []uint64{1, 2}, Size: 2, SimHash: []uint64{1}},
-		{Ref: at(2, 9), ID: []byte("z"), Digest: digest.Digest{4}, Set: []uint64{1 << 40}, Size: 1, SimHash: []uint64{1 << 63}},
+		{
+			Ref:     at(2, 9),
+			ID:      []byte("z"),
+			Digest:  digest.Digest{4},
+			Set:     []uint64{1 << 40},
+			Size:    1,
+			SimHash: []uint64{1 << 63},
+		},
 	},
 }
 
@@ -51,14 +65,20 @@ func TestSketchesOfTheInput(t *testing.T) {
 {"id":"z","ref":"b:9","shingles":1,"simhash":"8000000000000000","fingerprint":[1099511627776]}
 `
 	for _, shards := range []int{1, 2, 3, 5} {
-		s := &Sketches{Files: Files{Partial: work.Path(t.TempDir()), Format: output.JSONL}, Inputs: listInputs(t, threeFiles), Hashes: 3, Bits: 64}
+		s := &Sketches{
+			Files:  Files{Partial: work.Path(t.TempDir()), Format: output.JSONL},
+			Inputs: listInputs(t, threeFiles),
+			Hashes: 3,
+			Bits:   64,
+		}
 		got := ""
 		for number := range shards {
 			o, contents, err := write(t, s, s.Partial, work.Task{Number: number, Shards: shards, Catalog: catalog})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if name := fmt.Sprintf("sketches-%05d-of-%05d.jsonl", number, shards); len(o.Files) != 1 || o.Files[0].Name != name {
+			if name := fmt.Sprintf("sketches-%05d-of-%05d.jsonl", number, shards); len(o.Files) != 1 ||
+				o.Files[0].Name != name {
 				t.Errorf("files %+v, want %s", o.Files, name)
 			}
 			got += contents[0]

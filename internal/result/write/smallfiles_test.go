@@ -33,7 +33,8 @@ func openFiles() int {
 }
 
 // TestUniqueOfSmallFiles copies many files of one document. One is open at a time, and none takes a buffer, a
-// decompressor or a compressor of its own: each of these has tens of kilobytes at least, and there may be a hundred thousand files.
+// decompressor or a compressor of its own: each of these has tens of kilobytes at least, and there may be a hundred
+// thousand files.
 func TestUniqueOfSmallFiles(t *testing.T) {
 	const few, many = 20, 120
 	for _, ending := range []string{".jsonl", ".jsonl.gz", ".jsonl.zst"} {
@@ -95,21 +96,22 @@ func copySmallFiles(t *testing.T, files int, ending string) (took taken) {
 		t.Fatal(err)
 	}
 	task := work.Task{Catalog: worktest.Catalog(t, readRun(t, inputs, 0))}
-	worktest.Do(t, worktest.Runs(t), []work.Task{task}, func(ctx context.Context, task work.Task, w *work.TaskContext) error {
-		looks := 0
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		err := u.Task(asked{ctx, func() {
-			if looks++; looks == files { // each would have left one open
-				took.open = openFiles()
+	worktest.Do(t, worktest.Runs(t), []work.Task{task},
+		func(ctx context.Context, task work.Task, w *work.TaskContext) error {
+			looks := 0
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			err := u.Task(asked{ctx, func() {
+				if looks++; looks == files { // each would have left one open
+					took.open = openFiles()
+				}
+			}}, task, w)
+			runtime.ReadMemStats(&after)
+			took.allocated = int64(after.TotalAlloc - before.TotalAlloc)
+			if looks < files || len(w.Outcome.Files) != files {
+				t.Errorf("%d files of %d, %d looks", len(w.Outcome.Files), files, looks)
 			}
-		}}, task, w)
-		runtime.ReadMemStats(&after)
-		took.allocated = int64(after.TotalAlloc - before.TotalAlloc)
-		if looks < files || len(w.Outcome.Files) != files {
-			t.Errorf("%d files of %d, %d looks", len(w.Outcome.Files), files, looks)
-		}
-		return err
-	})
+			return err
+		})
 	return took
 }

@@ -12,8 +12,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// staying gives the stretches of the input and the kept documents in them, or all documents with their annotations. Both come in the order of the corpus, from
-// one split on. It holds one block at a time, and reads each once.
+// staying gives the stretches of the input and the kept documents in them, or all documents with their annotations.
+// Both come in the order of the corpus, from one split on. It holds one block at a time, and reads each once.
 type staying struct {
 	work.TaskContext
 	catalog string
@@ -34,7 +34,12 @@ type staying struct {
 
 func newStaying(splits []corpus.Split, t work.Task, m *work.Memory) *staying {
 	first := min(t.Number, len(splits))
-	return &staying{TaskContext: work.TaskContext{Memory: m}, catalog: t.Catalog, splits: splits[first:], split: first - 1}
+	return &staying{
+		TaskContext: work.TaskContext{Memory: m},
+		catalog:     t.Catalog,
+		splits:      splits[first:],
+		split:       first - 1,
+	}
 }
 
 // next returns the next stretch of a file and its checksum, or io.EOF. It passes over stretches of earlier files.

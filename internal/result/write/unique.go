@@ -19,12 +19,12 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Unique writes the kept records, byte for byte, one file for each input file, in its format and compression. It
-// reads the input again, which is cheaper than keeping it. Files that are one document each come in archives, or in a [output.Tree] as
-// they are.
+// Unique writes the kept records, byte for byte, one file for each input file, in its format and compression. It reads
+// the input again, which is cheaper than keeping it. Files that are one document each come in archives, or in a
+// [output.Tree] as they are.
 //
-// With Annotate it writes [output.Annotated] instead: the records of all documents, each with its annotation. With Trim it writes
-// [output.Trimmed]: the records without what is cut from their texts.
+// With Annotate it writes [output.Annotated] instead: the records of all documents, each with its annotation. With Trim
+// it writes [output.Trimmed]: the records without what is cut from their texts.
 type Unique struct {
 	Annotate, Trim bool
 	// Layout says which names the files get.
@@ -180,10 +180,13 @@ func (c *copier) rows(number int, input *corpus.File) ([]output.File, error) {
 		findings.Merge(&c.found.Damaged, map[string]int64{quoting.Text(input.Name): 1})
 	}
 	if c.Annotate {
-		rows.Annotations = &corpus.Annotations{HaveIntegers: c.staying.hasIntegers, Of: func(row int64) corpus.Annotation {
-			a, _ := c.staying.annotation(number, row) // a row of that number is no document
-			return a
-		}}
+		rows.Annotations = &corpus.Annotations{
+			HaveIntegers: c.staying.hasIntegers,
+			Of: func(row int64) corpus.Annotation {
+				a, _ := c.staying.annotation(number, row) // a row of that number is no document
+				return a
+			},
+		}
 	}
 	if c.Trim {
 		rows.Text = c.Reading.Fields.Texts[0]
@@ -216,8 +219,11 @@ func (c *copier) finish(number int) ([]output.File, error) {
 
 // lost is the error of a document that the second reading does not find.
 func (c *copier) lost(number int, position int64) error {
-	return work.NewInputError(fmt.Errorf("read input %s: the file changed while the job ran: the document at %d was there when it was read first, and is not any more: run the job again when nobody writes to the file",
-		c.layout.Inputs.Files[number].Path, position))
+	return work.NewInputError(
+		fmt.Errorf(
+			"read input %s: the file changed while the job ran: the document at %d was there when it was read first, "+
+				"and is not any more: run the job again when nobody writes to the file",
+			c.layout.Inputs.Files[number].Path, position))
 }
 
 // sink keeps the error of a writer, which is not one of the input.
@@ -257,7 +263,11 @@ func (c *copier) stretch(stretch corpus.Stretch, want documents.Checksum) error 
 		}
 	}
 	if sum != want {
-		return work.NewInputError(fmt.Errorf("read input %s: the file changed while the job ran: its bytes %d to %d do not give what they gave when they were read first: run the job again when nobody writes to the file", c.layout.Inputs.Files[stretch.File].Path, stretch.Start, stretch.End))
+		return work.NewInputError(
+			fmt.Errorf(
+				"read input %s: the file changed while the job ran: its bytes %d to %d do not give what they gave "+
+					"when they were read first: run the job again when nobody writes to the file",
+				c.layout.Inputs.Files[stretch.File].Path, stretch.Start, stretch.End))
 	}
 	return nil
 }
@@ -354,7 +364,13 @@ func (s *staying) annotation(file int, position int64) (corpus.Annotation, error
 	if !isClustered {
 		return corpus.Annotation{Size: 1, Kept: true}, nil
 	}
-	return corpus.Annotation{Cluster: a.Cluster, Size: int64(a.Size), Kept: a.Kept, KeptID: a.KeptID, HasIntegers: s.hasIntegers}, nil
+	return corpus.Annotation{
+		Cluster:     a.Cluster,
+		Size:        int64(a.Size),
+		Kept:        a.Kept,
+		KeptID:      a.KeptID,
+		HasIntegers: s.hasIntegers,
+	}, nil
 }
 
 func (s *staying) cuts(file int, position int64) []corpus.Cut {
@@ -362,7 +378,8 @@ func (s *staying) cuts(file int, position int64) []corpus.Cut {
 	return s.trims[ref]
 }
 
-// write writes the record at a position as the output has it. If the program panics over the record, the record stays as it is.
+// write writes the record at a position as the output has it. If the program panics over the record, the record stays
+// as it is.
 func (c *copier) write(batch *corpus.Batch, position int64, record []byte) error {
 	if c.Annotate || c.Trim {
 		step, operation, change := "annotated", "annotate", c.annotate
@@ -398,7 +415,8 @@ func (c *copier) cut(batch *corpus.Batch, position int64, record []byte) (_ []by
 func (c *copier) annotate(batch *corpus.Batch, position int64, record []byte) ([]byte, error) {
 	annotation, err := c.staying.annotation(batch.File, position)
 	if name := c.annotator.Clash(batch.Header, record); name != "" && err == nil {
-		err = fmt.Errorf("the record has a field %s already, which annotated would add; rename it, or leave annotated out", name)
+		err = fmt.Errorf(
+			"the record has a field %s already, which annotated would add; rename it, or leave annotated out", name)
 	}
 	if err != nil {
 		return nil, err

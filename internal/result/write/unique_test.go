@@ -35,9 +35,18 @@ func TestUniqueSeesChanges(t *testing.T) {
 	}{
 		{"nothing", "b.jsonl", func([]byte) {}, ""},
 		{"nothing of a gzip file", "b.jsonl.gz", func([]byte) {}, ""},
-		{"a letter", "b.jsonl", func(content []byte) { content[len(content)/2] ^= 1 }, "b.jsonl: the file changed while the job ran: its bytes "},
-		{"the check sum of a gzip file", "b.jsonl.gz", func(content []byte) { content[len(content)-8] ^= 1 }, "b.jsonl.gz: the file changed while the job ran"},
-		{"data of a gzip file", "b.jsonl.gz", func(content []byte) { content[len(content)/2] ^= 1 }, "b.jsonl.gz: the file changed while the job ran"},
+		{
+			"a letter", "b.jsonl", func(content []byte) { content[len(content)/2] ^= 1 },
+			"b.jsonl: the file changed while the job ran: its bytes ",
+		},
+		{
+			"the check sum of a gzip file", "b.jsonl.gz", func(content []byte) { content[len(content)-8] ^= 1 },
+			"b.jsonl.gz: the file changed while the job ran",
+		},
+		{
+			"data of a gzip file", "b.jsonl.gz", func(content []byte) { content[len(content)/2] ^= 1 },
+			"b.jsonl.gz: the file changed while the job ran",
+		},
 	} {
 		t.Run(test.about, func(t *testing.T) {
 			content := manyDocuments(2000)
@@ -55,7 +64,8 @@ func TestUniqueSeesChanges(t *testing.T) {
 				store(t, path, changed)
 			})
 			if test.want != "" {
-				if err == nil || !strings.Contains(err.Error(), test.want) || work.NewFault(err).Kind != work.InputFault {
+				if err == nil || !strings.Contains(err.Error(), test.want) ||
+					work.NewFault(err).Kind != work.InputFault {
 					t.Errorf("error %v, want %q", err, test.want)
 				}
 				return
@@ -146,7 +156,9 @@ func readRun(t *testing.T, inputs documents.Inputs, split int) string {
 
 // uniqueOf reads the files of a folder, in stretches of some kilobytes, and returns what unique writes if all documents
 // but removed are kept. Between the two reads it calls change.
-func uniqueOf(t *testing.T, dir string, format output.Format, change func(), removed ...docref.Ref) (contents []string, err error) {
+func uniqueOf(t *testing.T, dir string, format output.Format, change func(),
+	removed ...docref.Ref,
+) (contents []string, err error) {
 	t.Helper()
 	listing, err := corpus.List(t.Context(), []string{dir}, corpus.Options{})
 	if err != nil {
@@ -190,7 +202,10 @@ func uniqueOf(t *testing.T, dir string, format output.Format, change func(), rem
 // file.
 func TestUniqueCopiesWhatStays(t *testing.T) {
 	dir := t.TempDir()
-	contents := [][]byte{manyDocuments(400), manyDocuments(300), manyDocuments(2), []byte("{\"text\":\"no line feed\"}")}
+	contents := [][]byte{
+		manyDocuments(400), manyDocuments(300), manyDocuments(2),
+		[]byte("{\"text\":\"no line feed\"}"),
+	}
 	store(t, filepath.Join(dir, "a.jsonl"), contents[0])
 	store(t, filepath.Join(dir, "b.jsonl.gz"), pressed(t, contents[1]))
 	store(t, filepath.Join(dir, "c.jsonl"), contents[2])
@@ -233,11 +248,12 @@ func TestUniqueEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := work.Task{Catalog: worktest.Catalog(t, readRun(t, inputs, 0))}
-	_, err = worktest.Try(t, worktest.Runs(t), task, func(ctx context.Context, task work.Task, w *work.TaskContext) error {
-		ctx, cancel := context.WithCancel(ctx)
-		cancel()
-		return u.Task(ctx, task, w)
-	})
+	_, err = worktest.Try(t, worktest.Runs(t), task,
+		func(ctx context.Context, task work.Task, w *work.TaskContext) error {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			return u.Task(ctx, task, w)
+		})
 
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)

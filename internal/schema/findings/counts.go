@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Counts is what the tasks counted of the corpus, and of what they found in it. The comment of a field is what the documentation, the
-// page of a report and the metrics say of it. [Figures] has the other tags that a field may have.
+// Counts is what the tasks counted of the corpus, and of what they found in it. The comment of a field is what the
+// documentation, the page of a report and the metrics say of it. [Figures] has the other tags that a field may have.
 type Counts struct {
 	// Documents counts the documents of the input. It is the sum of Kept and Removed.
 	Documents int64 `json:"documents"`
@@ -79,8 +79,8 @@ type Counts struct {
 	FilesRejected int64 `json:"files_rejected,omitempty" label:"files that could not be read"`
 	// FilesDamaged counts the files that were read, but are cut short or damaged.
 	FilesDamaged int64 `json:"files_damaged,omitempty" label:"files cut short or damaged"`
-	// Uncopied counts the documents that a copy of the input lacks, by output: their file is damaged in a part that only
-	// copies read.
+	// Uncopied counts the documents that a copy of the input lacks, by output: their file is damaged in a part that
+	// only copies read.
 	Uncopied map[string]int64 `json:"uncopied,omitempty" label:"left out of copies"`
 	// GuessedEncodings counts the files whose encoding was guessed from their bytes, by encoding.
 	GuessedEncodings map[string]int64 `json:"guessed_encodings,omitempty" label:"files in a guessed encoding"`
@@ -92,16 +92,30 @@ type Counts struct {
 // OfInput returns the counts of what was read. They are the same whatever is compared, and whatever is kept.
 func (c *Counts) OfInput() Counts {
 	return Counts{
-		Documents: c.Documents, Bytes: c.Bytes, ReferenceDocuments: c.ReferenceDocuments, ReferenceBytes: c.ReferenceBytes,
-		Rejected: c.Rejected, Empty: c.Empty, RepeatedIDs: c.RepeatedIDs, IntegerIDs: c.IntegerIDs, InvalidUTF8: c.InvalidUTF8, Expanding: c.Expanding,
-		Unscoped: c.Unscoped, IgnoredIn: c.IgnoredIn, IgnoredShingles: c.IgnoredShingles, IgnoredWhole: c.IgnoredWhole,
-		Archives: c.Archives, FilesRejected: c.FilesRejected, FilesDamaged: c.FilesDamaged, GuessedEncodings: c.GuessedEncodings,
-		PassedOver: c.PassedOver,
+		Documents:          c.Documents,
+		Bytes:              c.Bytes,
+		ReferenceDocuments: c.ReferenceDocuments,
+		ReferenceBytes:     c.ReferenceBytes,
+		Rejected:           c.Rejected,
+		Empty:              c.Empty,
+		RepeatedIDs:        c.RepeatedIDs,
+		IntegerIDs:         c.IntegerIDs,
+		InvalidUTF8:        c.InvalidUTF8,
+		Expanding:          c.Expanding,
+		Unscoped:           c.Unscoped,
+		IgnoredIn:          c.IgnoredIn,
+		IgnoredShingles:    c.IgnoredShingles,
+		IgnoredWhole:       c.IgnoredWhole,
+		Archives:           c.Archives,
+		FilesRejected:      c.FilesRejected,
+		FilesDamaged:       c.FilesDamaged,
+		GuessedEncodings:   c.GuessedEncodings,
+		PassedOver:         c.PassedOver,
 	}
 }
 
-// HasIntegerNames reports whether rows call documents by whole numbers: all ids are such, and none is shared by a document with
-// similar ones. The counts must be of all documents and clusters.
+// HasIntegerNames reports whether rows call documents by whole numbers: all ids are such, and none is shared by a
+// document with similar ones. The counts must be of all documents and clusters.
 func (c *Counts) HasIntegerNames() bool {
 	return c.IntegerIDs > 0 && c.IntegerIDs == c.Documents+c.ReferenceDocuments && c.NamedByRef == 0
 }
@@ -132,10 +146,13 @@ type SkippedGroup struct {
 	Second string `json:"second"`
 }
 
-// merge keeps the larger group. Of equally large ones it keeps the one with the smaller names, so that the order does not matter.
+// merge keeps the larger group. Of equally large ones it keeps the one with the smaller names, so that the order does
+// not matter.
 func (g *SkippedGroup) merge(from any) {
 	other := from.(SkippedGroup)
-	if *g == (SkippedGroup{}) || cmp.Or(cmp.Compare(other.Documents, g.Documents), cmp.Compare(g.First, other.First), cmp.Compare(g.Second, other.Second)) > 0 {
+	if *g == (SkippedGroup{}) ||
+		cmp.Or(cmp.Compare(other.Documents, g.Documents), cmp.Compare(g.First, other.First),
+			cmp.Compare(g.Second, other.Second)) > 0 {
 		*g = other
 	}
 }
@@ -205,7 +222,8 @@ type TwoSites struct {
 
 // Compare orders pairs, the one with the most pages first.
 func (t TwoSites) Compare(other TwoSites) int {
-	return cmp.Or(cmp.Compare(other.Pages, t.Pages), cmp.Compare(other.Score, t.Score), strings.Compare(t.Of, other.Of), strings.Compare(t.Site, other.Site))
+	return cmp.Or(cmp.Compare(other.Pages, t.Pages), cmp.Compare(other.Score, t.Score),
+		strings.Compare(t.Of, other.Of), strings.Compare(t.Site, other.Site))
 }
 
 // mostNamed is how many mirrors and suspects are named.
@@ -234,11 +252,13 @@ type Texts struct {
 	Addresses int64
 	// Short counts texts with fewer than ShortText distinct shingles.
 	Short int64
-	// Code counts all documents of the input that are program code by the ending of their id, and Pages those that are web pages.
+	// Code counts all documents of the input that are program code by the ending of their id, and Pages those that are
+	// web pages.
 	Code, Pages int64
 	// Markup counts texts of fields that are web pages with all their tags.
 	Markup int64
-	// Tiny counts all documents of the input with too few shingles for two that share nothing else to be compared for certain.
+	// Tiny counts all documents of the input with too few shingles for two that share nothing else to be compared for
+	// certain.
 	Tiny int64
 }
 
@@ -246,8 +266,8 @@ type Texts struct {
 // title. A few words more or less at its end make a near-duplicate that may be about something else.
 const ShortText = 40
 
-// TinyText is the number of distinct shingles below which nothing is sure to be found in containment: two documents are compared for
-// certain if they have nine words in a row in common, and have passages of eight words.
+// TinyText is the number of distinct shingles below which nothing is sure to be found in containment: two documents are
+// compared for certain if they have nine words in a row in common, and have passages of eight words.
 const TinyText = 8
 
 // Template is a cluster whose documents may have little in common but a template.
@@ -274,7 +294,8 @@ type NearPair struct {
 
 // Compare orders pairs, the least similar first.
 func (p NearPair) Compare(other NearPair) int {
-	return cmp.Or(cmp.Compare(p.Similarity, other.Similarity), strings.Compare(p.Removed, other.Removed), strings.Compare(p.Kept, other.Kept))
+	return cmp.Or(cmp.Compare(p.Similarity, other.Similarity), strings.Compare(p.Removed, other.Removed),
+		strings.Compare(p.Kept, other.Kept))
 }
 
 // LargeCluster is a cluster and two of its documents.
@@ -317,12 +338,14 @@ type Panic struct {
 
 // merge keeps one of the panics, whatever the order.
 func (p *Panic) merge(from any) {
-	if other := from.(Panic); p.Ref == "" || other.Ref != "" && cmp.Or(cmp.Compare(other.Ref, p.Ref), cmp.Compare(other.Fault, p.Fault)) < 0 {
+	if other := from.(Panic); p.Ref == "" ||
+		other.Ref != "" && cmp.Or(cmp.Compare(other.Ref, p.Ref), cmp.Compare(other.Fault, p.Fault)) < 0 {
 		*p = other
 	}
 }
 
-// RepeatedIDs says how many documents of the input share their id with another one. [Counts] says how many ids these are.
+// RepeatedIDs says how many documents of the input share their id with another one. [Counts] says how many ids these
+// are.
 type RepeatedIDs struct {
 	// Documents is the number of documents.
 	Documents int64
@@ -357,7 +380,8 @@ type Worst[T interface{ Compare(T) int }] struct {
 
 func (w *Worst[T]) Add(one T) { w.merge(Worst[T]{Count: 1, Named: []T{one}}) }
 
-// Takes reports whether one more would be named, or would come just behind the last one that is. If not, its name need not be known.
+// Takes reports whether one more would be named, or would come just behind the last one that is. If not, its name need
+// not be known.
 func (w *Worst[T]) Takes(one T) bool {
 	return len(w.Named) < mostWorst || one.Compare(w.Named[mostWorst-1]) <= 0
 }

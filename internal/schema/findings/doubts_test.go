@@ -18,7 +18,8 @@ func TestWorst(t *testing.T) {
 	for _, b := range all {
 		want.Add(b)
 	}
-	if want.Count != 40 || len(want.Named) != mostWorst || want.Named[0].Cluster != "c39" || want.Named[1].Cluster != "c36" {
+	if want.Count != 40 || len(want.Named) != mostWorst || want.Named[0].Cluster != "c39" ||
+		want.Named[1].Cluster != "c36" {
 		t.Errorf("the worst are %+v", want)
 	}
 	for range 20 {

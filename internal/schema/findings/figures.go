@@ -21,8 +21,9 @@ type Figure struct {
 	Value  int64
 }
 
-// Figures lists the counts of a struct and of the structs in it, in the order of their declarations. A field is a count if its type
-// is int64 or a map of that, whose value is the sum. It is none, and nothing in it is, if the tag metric is a dash.
+// Figures lists the counts of a struct and of the structs in it, in the order of their declarations. A field is a count
+// if its type is int64 or a map of that, whose value is the sum. It is none, and nothing in it is, if the tag metric is
+// a dash.
 func Figures(of any) []Figure {
 	return appendFigures(nil, nil, reflect.Indirect(reflect.ValueOf(of)))
 }
@@ -38,8 +39,11 @@ func appendFigures(all []Figure, path []string, of reflect.Value) []Figure {
 			at = append(path[:len(path):len(path)], name)
 		}
 		figure := Figure{
-			Path: at, Metric: cmp.Or(field.Tag.Get("metric"), name), Label: cmp.Or(field.Tag.Get("label"), name),
-			IsBytes: field.Tag.Get("unit") == "bytes", IsRare: options == "omitempty",
+			Path:    at,
+			Metric:  cmp.Or(field.Tag.Get("metric"), name),
+			Label:   cmp.Or(field.Tag.Get("label"), name),
+			IsBytes: field.Tag.Get("unit") == "bytes",
+			IsRare:  options == "omitempty",
 		}
 		switch value.Kind() {
 		case reflect.Struct:

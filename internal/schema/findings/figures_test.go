@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestToy: a new count is a field. It merges, is in the summary, and is among the figures that the pages and the metrics go
-// through.
+// TestToy: a new count is a field. It merges, is in the summary, and is among the figures that the pages and the
+// metrics go through.
 func TestToy(t *testing.T) {
 	type withToy struct {
 		Counts
@@ -22,7 +22,14 @@ func TestToy(t *testing.T) {
 		Merge(&sum, totals{withToy{Counts: Counts{Pairs: 5}, Toys: 2}})
 	}
 	all := Figures(sum)
-	want := Figure{Path: []string{"counts", "toys"}, Metric: "toy_count", Label: "playthings", IsBytes: true, IsRare: true, Value: 6}
+	want := Figure{
+		Path:    []string{"counts", "toys"},
+		Metric:  "toy_count",
+		Label:   "playthings",
+		IsBytes: true,
+		IsRare:  true,
+		Value:   6,
+	}
 	if toy := all[len(all)-1]; !reflect.DeepEqual(toy, want) {
 		t.Errorf("%+v, want %+v", toy, want)
 	}
@@ -35,7 +42,10 @@ func TestToy(t *testing.T) {
 func TestFigures(t *testing.T) {
 	known := map[string]int64{}
 	for _, of := range []any{
-		Totals{Counts: Counts{PassedOver: map[string]int64{".exe": 3, ".so": 4}}, Skipped: Skipped{Example: &SkippedGroup{Documents: 9}}},
+		Totals{
+			Counts:  Counts{PassedOver: map[string]int64{".exe": 3, ".so": 4}},
+			Skipped: Skipped{Example: &SkippedGroup{Documents: 9}},
+		},
 		&Extras{Common: &Common{Above: 5}, Mirrors: &Mirrors{Pairs: 6}},
 	} {
 		for _, figure := range Figures(of) {

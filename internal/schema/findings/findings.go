@@ -1,7 +1,7 @@
 // Package findings holds the statistics of a job: counts and examples, which the tasks add up.
 //
-// A count is declared once, as a field of [Counts] or of another struct here. The findings of tasks are merged by [Merge], which
-// knows no field by its name. [Figures] lists counts for the pages and the metrics.
+// A count is declared once, as a field of [Counts] or of another struct here. The findings of tasks are merged by
+// [Merge], which knows no field by its name. [Figures] lists counts for the pages and the metrics.
 package findings
 
 import (
@@ -33,11 +33,12 @@ type Findings struct {
 	// Templates and Bridges are clusters that may hold documents which are no near-duplicates.
 	Templates Worst[Template] `json:",omitzero"`
 	Bridges   Worst[Bridge]   `json:",omitzero"`
-	// Near counts the removed documents that are not identical to the one that stays for them, and NearShort the short ones among these.
-	// They name the least similar ones.
+	// Near counts the removed documents that are not identical to the one that stays for them, and NearShort the short
+	// ones among these. They name the least similar ones.
 	Near      Worst[NearPair] `json:",omitzero"`
 	NearShort Worst[NearPair] `json:",omitzero"`
-	// OtherTitle counts the removed web pages whose title differs from the title of the page that stays, in more than numbers.
+	// OtherTitle counts the removed web pages whose title differs from the title of the page that stays, in more than
+	// numbers.
 	OtherTitle Worst[NearPair] `json:",omitzero"`
 	// Largest holds the largest cluster of each output shard.
 	Largest Worst[LargeCluster] `json:",omitzero"`
@@ -45,10 +46,11 @@ type Findings struct {
 	Sizes Sizes `json:",omitempty"`
 	// Sent is the number of documents of the input that a task has sent to output shards.
 	Sent int64 `json:",omitempty"`
-	// OversizedPairs is the number of pairs of all oversized key groups. NewOversizedPairs leaves out the pairs of those parts that unchanged documents make,
-	// where these were oversized without the new ones.
+	// OversizedPairs is the number of pairs of all oversized key groups. NewOversizedPairs leaves out the pairs of
+	// those parts that unchanged documents make, where these were oversized without the new ones.
 	OversizedPairs, NewOversizedPairs int64 `json:",omitempty"`
-	// Alike is the largest number of pairs within the distance that share a SimHash key. In an incremental run each has a new document.
+	// Alike is the largest number of pairs within the distance that share a SimHash key. In an incremental run each has
+	// a new document.
 	Alike Most `json:",omitempty"`
 	// Unnamed is the number of documents that were read and have no id.
 	Unnamed int64 `json:",omitempty"`
@@ -115,9 +117,10 @@ func (f *Findings) Finish() {
 	f.Counts.MedianCluster = f.Sizes.Median()
 }
 
-// Merge merges a value into another one of its type, and leaves it as it was. Numbers add up, and so do numbers of one index or key
-// of a slice or a map. What is true of either is true of both. A pointer that is nil has nothing to merge. The order in which values
-// are merged does not matter. Merge panics if a type has a field that none of this is said of.
+// Merge merges a value into another one of its type, and leaves it as it was. Numbers add up, and so do numbers of one
+// index or key of a slice or a map. What is true of either is true of both. A pointer that is nil has nothing to merge.
+// The order in which values are merged does not matter. Merge panics if a type has a field that none of this is said
+// of.
 func Merge[T any](into *T, from T) {
 	mergeValue(reflect.ValueOf(into).Elem(), reflect.ValueOf(&from).Elem())
 }

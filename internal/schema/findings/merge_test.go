@@ -85,7 +85,15 @@ func TestFinish(t *testing.T) {
 		tasks []Sizes
 		want  int64
 	}{
-		{nil, 0}, {[]Sizes{{2: 1}}, 2}, {[]Sizes{{2: 1}, {9: 1}}, 2}, {[]Sizes{{2: 1, 7: 1}, {9: 1}}, 7}, {[]Sizes{{2: 3}, {2: 2, 40: 3}, nil}, 2}, {[]Sizes{{5: 2}, {3: 1}}, 5},
+		{nil, 0},
+		{[]Sizes{{2: 1}}, 2},
+		{[]Sizes{{2: 1}, {9: 1}}, 2},
+		{[]Sizes{{2: 1, 7: 1}, {9: 1}}, 7},
+		{[]Sizes{{2: 3}, {
+			2:  2,
+			40: 3,
+		}, nil}, 2},
+		{[]Sizes{{5: 2}, {3: 1}}, 5},
 	} {
 		var sum Findings
 		for _, sizes := range c.tasks {

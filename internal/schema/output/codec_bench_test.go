@@ -13,8 +13,23 @@ func BenchmarkCodecs(b *testing.B) {
 	for i := range 1000 {
 		name := fmt.Sprintf("document-%09d", i)
 		similarity := float64(i%100) / 100
-		pairs = append(pairs, Pair{A: name, B: name + "x", Jaccard: similarity, ContainmentA: float64(i%7) / 7, ContainmentB: float64(i%9) / 9, Exact: true})
-		members = append(members, Member{Cluster: name, ID: name, Ref: name, Similarity: similarity, Size: 10, Least: 0.5, Mean: 0.75})
+		pairs = append(pairs, Pair{
+			A:            name,
+			B:            name + "x",
+			Jaccard:      similarity,
+			ContainmentA: float64(i%7) / 7,
+			ContainmentB: float64(i%9) / 9,
+			Exact:        true,
+		})
+		members = append(members, Member{
+			Cluster:    name,
+			ID:         name,
+			Ref:        name,
+			Similarity: similarity,
+			Size:       10,
+			Least:      0.5,
+			Mean:       0.75,
+		})
 		removals = append(removals, Removal{ID: name, Ref: name, Cluster: name, KeptID: name, Similarity: similarity})
 	}
 	b.Run("pair", func(b *testing.B) { benchmarkCodec(b, pairs) })

@@ -12,8 +12,8 @@ import (
 	"mirrorbeam.dev/internal/util/quoting"
 )
 
-// FuzzRows: the generated codecs write each row as its tags say, and read a line as encoding/json does. Bit i of empty leaves
-// field i of a row empty.
+// FuzzRows: the generated codecs write each row as its tags say, and read a line as encoding/json does. Bit i of empty
+// leaves field i of a row empty.
 func FuzzRows(f *testing.F) {
 	f.Add("a", "b", 0.5, int64(3), uint64(0))
 	f.Add("\u009b\xff \u2028\ufffdab", "\\\"", 1e-7, int64(-1), uint64(0x5555))
@@ -132,7 +132,11 @@ func appendDeclared(b []byte, v reflect.Value) []byte {
 		return append(b, ']')
 	}
 	if span, is := v.Interface().(Span); is {
-		text, _ := json.Marshal(SpanJSON{[2]int64{span.ABegin, span.AEnd}, [2]int64{span.BBegin, span.BEnd}, span.Words})
+		text, _ := json.Marshal(SpanJSON{
+			[2]int64{span.ABegin, span.AEnd},
+			[2]int64{span.BBegin, span.BEnd},
+			span.Words,
+		})
 		return append(b, text...)
 	}
 	separator := byte('{')

@@ -244,7 +244,8 @@ type Match struct {
 func NewMatch(shared, size, matchSize int) Match {
 	return Match{
 		Jaccard:      float64(shared) / float64(size+matchSize-shared),
-		ContainmentA: float64(shared) / float64(size), ContainmentB: float64(shared) / float64(matchSize),
+		ContainmentA: float64(shared) / float64(size),
+		ContainmentB: float64(shared) / float64(matchSize),
 	}
 }
 

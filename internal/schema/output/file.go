@@ -42,8 +42,8 @@ type File struct {
 	Name string `json:"name"`
 	// Output is the kind of the rows: clusters, pairs and so on.
 	Output string `json:"output"`
-	// Input is the path of the input file whose records a file of unique, annotated or trimmed holds, with bytes that are
-	// no part of a text as rows have them. An archive of texts has none: its members are called as the texts are.
+	// Input is the path of the input file whose records a file of unique, annotated or trimmed holds, with bytes that
+	// are no part of a text as rows have them. An archive of texts has none: its members are called as the texts are.
 	Input string `json:"input,omitempty"`
 	// Rows counts its rows.
 	Rows int64 `json:"rows"`
@@ -243,8 +243,8 @@ const (
 	Suspects = "suspects"
 )
 
-// Files that a job writes in addition to its outputs, each packed as in a sketch block and ascending: the shingles of base
-// texts, and those that very many documents have. Both do not count.
+// Files that a job writes in addition to its outputs, each packed as in a sketch block and ascending: the shingles of
+// base texts, and those that very many documents have. Both do not count.
 const (
 	IgnoredShingles = "ignored"
 	CommonShingles  = "common"

@@ -11,7 +11,8 @@ import (
 	"mirrorbeam.dev/internal/storage/storagetest"
 )
 
-// TestLater: small files are finished side by side, while others are written, and large ones at once. All are there after Wait.
+// TestLater: small files are finished side by side, while others are written, and large ones at once. All are there
+// after Wait.
 func TestLater(t *testing.T) {
 	const files = 20
 	m, folder := storagetest.NewMemory(t)

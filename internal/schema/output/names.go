@@ -14,11 +14,11 @@ import (
 // Names says how the rows of a file call documents. A row in memory has names as texts. The tag names marks their
 // fields, and those of what rows say of documents of web archives. All files of an output call documents in one way.
 type Names struct {
-	// AreIntegers says that names are whole numbers of 64 bits, as the ids of all documents are. Joins with the column of
-	// the input need no cast then. Otherwise they are strings: ids, refs and digits.
+	// AreIntegers says that names are whole numbers of 64 bits, as the ids of all documents are. Joins with the column
+	// of the input need no cast then. Otherwise they are strings: ids, refs and digits.
 	AreIntegers bool
-	// HaveURLs says that tables have the columns of URLs and dates, since documents of web archives may be among the rows.
-	// A line of JSON has them where they are known.
+	// HaveURLs says that tables have the columns of URLs and dates, since documents of web archives may be among the
+	// rows. A line of JSON has them where they are known.
 	HaveURLs bool
 }
 

@@ -12,9 +12,29 @@ import (
 // TestIntegers: names that are whole numbers are numbers in each format, and read back as they were.
 func TestIntegers(t *testing.T) {
 	checkIntegers(t, []string{"cluster", "id"},
-		Member{Cluster: "-7", ID: "9223372036854775807", Ref: "a:1", Kept: true, Size: 2}, Member{Cluster: "-7", ID: "0", Ref: "12", Size: 2})
-	checkIntegers(t, []string{"id", "cluster", "kept_id", "like_id"}, Removal{ID: "1", Ref: `"`, Cluster: "2", KeptID: "3", LikeID: "4", Reference: true})
-	checkIntegers(t, []string{"a", "b"}, Pair{A: "1", B: "2", Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Exact: true, Spans: []Span{{1, 2, 3, 4, 5}, {6, 7, 8, 9, 1}}}, Pair{A: "2", B: "3", Jaccard: .5})
+		Member{Cluster: "-7", ID: "9223372036854775807", Ref: "a:1", Kept: true, Size: 2}, Member{
+			Cluster: "-7",
+			ID:      "0",
+			Ref:     "12",
+			Size:    2,
+		})
+	checkIntegers(t, []string{"id", "cluster", "kept_id", "like_id"}, Removal{
+		ID:        "1",
+		Ref:       `"`,
+		Cluster:   "2",
+		KeptID:    "3",
+		LikeID:    "4",
+		Reference: true,
+	})
+	checkIntegers(t, []string{"a", "b"}, Pair{
+		A:            "1",
+		B:            "2",
+		Jaccard:      1,
+		ContainmentA: 1,
+		ContainmentB: 1,
+		Exact:        true,
+		Spans:        []Span{{1, 2, 3, 4, 5}, {6, 7, 8, 9, 1}},
+	}, Pair{A: "2", B: "3", Jaccard: .5})
 	checkIntegers(t, []string{"id"}, Sketch{ID: "5", Ref: "a:1", SimHash: "00", Fingerprint: []int64{1, 2}})
 	checkIntegers(t, []string{"id"}, Cut{ID: "8", Ref: "a:1", FirstRef: "12"})
 	checkIntegers[Member](t, []string{"cluster", "id"}) // also a file without rows has the columns
@@ -59,7 +79,8 @@ func checkIntegers[T Row](t *testing.T, columns []string, rows ...T) {
 	for _, row := range rows {
 		line := row.AppendJSON(nil, Names{AreIntegers: true})
 		var plain T
-		if self, is := any(&plain).(plainRow); is && self.parsePlain(line[:len(line)-1]) && !reflect.DeepEqual(plain, row) {
+		if self, is := any(&plain).(plainRow); is && self.parsePlain(line[:len(line)-1]) &&
+			!reflect.DeepEqual(plain, row) {
 			t.Errorf("%s: %+v, want %+v", line, plain, row)
 		}
 	}

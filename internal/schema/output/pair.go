@@ -56,7 +56,8 @@ type Pair struct {
 	JaccardWhole float64 `json:"jaccard_whole,omitempty" with:"Kind=PartialPair" parquet:"jaccard_whole"`
 	// Hamming is the number of bits in which the fingerprints differ, if pairs are scored by it.
 	Hamming int64 `json:"hamming,omitempty" with:"Kind=HammingPair" parquet:"hamming"`
-	// Cosine is an estimate of the cosine of the angle between the two documents, from -1 to 1, if pairs are scored by it.
+	// Cosine is an estimate of the cosine of the angle between the two documents, from -1 to 1, if pairs are scored by
+	// it.
 	Cosine float64 `json:"cosine,omitempty" with:"Kind=HammingPair" parquet:"cosine"`
 	// Exact is false if the numbers are estimates.
 	Exact bool `json:"exact" parquet:"exact"`

@@ -224,15 +224,18 @@ func leavesOf(row reflect.Type) (all []leaf) {
 			}
 		case of.Elem().Kind() != reflect.Struct:
 			one.set = func(row reflect.Value, cell parquetfile.Cell) error {
-				return setList(row.Field(field.Index[0]), cell, true, func(element reflect.Value) reflect.Value { return element })
+				return setList(row.Field(field.Index[0]), cell, true, func(element reflect.Value) reflect.Value {
+					return element
+				})
 			}
 		default:
 			for inner := range of.Elem().Fields() {
 				part := leaf{path: name + "." + inner.Tag.Get("parquet"), optional: one.optional}
 				part.set = func(row reflect.Value, cell parquetfile.Cell) error {
-					return setList(row.Field(field.Index[0]), cell, inner.Index[0] == 0, func(element reflect.Value) reflect.Value {
-						return element.Field(inner.Index[0])
-					})
+					return setList(row.Field(field.Index[0]), cell, inner.Index[0] == 0,
+						func(element reflect.Value) reflect.Value {
+							return element.Field(inner.Index[0])
+						})
 				}
 				all = append(all, part)
 			}

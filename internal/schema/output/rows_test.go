@@ -119,7 +119,8 @@ func eachCells(t *testing.T, path string, names []string, visit func([]parquetfi
 func checkRead[T Row](t *testing.T, row T) {
 	t.Helper()
 	written := row
-	if kind := reflect.ValueOf(&row).Elem().FieldByName("Kind"); kind.IsValid() && reflect.TypeFor[T]() == reflect.TypeFor[Pair]() {
+	if kind := reflect.ValueOf(&row).Elem().FieldByName("Kind"); kind.IsValid() &&
+		reflect.TypeFor[T]() == reflect.TypeFor[Pair]() {
 		kind.SetString("")
 	}
 	for _, format := range Formats {
@@ -145,7 +146,8 @@ func TestRows(t *testing.T) {
 		"file=a/b.jsonl", "position=9007199254740993", `error=no "text"`)
 	checkRow(t, NewPair("x", "y", Overlap{Shared: 3, Union: 6, SizeA: 4, SizeB: 5}),
 		`{"a":"x","b":"y","jaccard":0.5,"containment_a":0.75,"containment_b":0.6,"exact":true}`,
-		"a=x", "b=y", "jaccard=0.5", "containment_a=0.75", "containment_b=0.6", "exact=true", "identical=false", "spans.words=", "more_spans=0")
+		"a=x", "b=y", "jaccard=0.5", "containment_a=0.75", "containment_b=0.6", "exact=true", "identical=false",
+		"spans.words=", "more_spans=0")
 	checkRow(t, NewPair("x", "y", Overlap{Shared: 64, Union: 128, SizeA: 300, SizeB: 300, Estimate: true}),
 		`{"a":"x","b":"y","jaccard":0.5,"containment_a":0.6666666666666666,"containment_b":0.6666666666666666,"exact":false}`,
 		"exact=false", "containment_b=0.6666666666666666")
@@ -156,7 +158,8 @@ func TestRows(t *testing.T) {
 	passages.Spans, passages.MoreSpans = []Span{{0, 4, 1, 5, 7}, {5, 9, 6, 10, 8}}, 3
 	checkRow(t, passages, `{"a":"x","b":"y","jaccard":0.5,"containment_a":1,"containment_b":0.5,"exact":true,`+
 		`"spans":[{"a":[0,4],"b":[1,5],"words":7},{"a":[5,9],"b":[6,10],"words":8}],"more_spans":3}`,
-		"spans.a_begin=0;5", "spans.a_end=4;9", "spans.b_begin=1;6", "spans.b_end=5;10", "spans.words=7;8", "more_spans=3")
+		"spans.a_begin=0;5", "spans.a_end=4;9", "spans.b_begin=1;6", "spans.b_end=5;10", "spans.words=7;8",
+		"more_spans=3")
 	passages.Kind, passages.Rarity = RarePair, 12.625
 	checkRow(t, passages, `{"a":"x","b":"y","jaccard":0.5,"containment_a":1,"containment_b":0.5,"exact":true,`+
 		`"spans":[{"a":[0,4],"b":[1,5],"words":7},{"a":[5,9],"b":[6,10],"words":8}],"more_spans":3,"rarity":12.625}`,
@@ -164,28 +167,62 @@ func TestRows(t *testing.T) {
 	rare := NewPair("x", "y", Overlap{Identical: true})
 	rare.Kind = RarePair
 	checkRow(t, rare,
-		`{"a":"x","b":"y","jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`, "identical=true", "rarity=0")
+		`{"a":"x","b":"y","jaccard":1,"containment_a":1,"containment_b":1,"exact":true,"identical":true}`,
+		"identical=true", "rarity=0")
 	partial := NewPair("x", "y", Overlap{Shared: 3, Union: 6, SizeA: 4, SizeB: 5})
 	partial.Kind, partial.JaccardWhole = PartialPair, 0.25
-	checkRow(t, partial, `{"a":"x","b":"y","jaccard":0.5,"containment_a":0.75,"containment_b":0.6,"jaccard_whole":0.25,"exact":true}`,
+	checkRow(t, partial,
+		`{"a":"x","b":"y","jaccard":0.5,"containment_a":0.75,"containment_b":0.6,"jaccard_whole":0.25,"exact":true}`,
 		"jaccard=0.5", "jaccard_whole=0.25", "exact=true")
 	checkRow(t, NewHammingPair("x", "y", 3, 64), `{"a":"x","b":"y","hamming":3,"cosine":0.9892,"exact":true}`,
 		"a=x", "b=y", "hamming=3", "cosine=0.9892", "exact=true", "identical=false")
-	checkRow(t, NewHammingPair("x", "y", 0, 64), `{"a":"x","b":"y","hamming":0,"cosine":1,"exact":true,"identical":true}`, "hamming=0", "cosine=1", "identical=true")
-	checkRow(t, Member{ID: "x", Ref: "f:0", Cluster: "c", Kept: true, Similarity: 1, Size: 2, Least: 0.8125, Mean: RoundMean(0.90625)},
+	checkRow(t, NewHammingPair("x", "y", 0, 64),
+		`{"a":"x","b":"y","hamming":0,"cosine":1,"exact":true,"identical":true}`, "hamming=0", "cosine=1",
+		"identical=true")
+	checkRow(t, Member{
+		ID:         "x",
+		Ref:        "f:0",
+		Cluster:    "c",
+		Kept:       true,
+		Similarity: 1,
+		Size:       2,
+		Least:      0.8125,
+		Mean:       RoundMean(0.90625),
+	},
 		`{"cluster":"c","id":"x","ref":"f:0","kept":true,"similarity":1,"size":2,"least":0.8125,"mean":0.9063}`,
-		"cluster=c", "id=x", "ref=f:0", "kept=true", "similarity=1", "size=2", "least=0.8125", "mean=0.9063", "reference=false")
+		"cluster=c", "id=x", "ref=f:0", "kept=true", "similarity=1", "size=2", "least=0.8125", "mean=0.9063",
+		"reference=false")
 	checkRow(t, Member{Reference: true},
-		`{"cluster":"","id":"","ref":"","kept":false,"similarity":0,"size":0,"least":0,"mean":0,"reference":true}`, "cluster=", "reference=true")
+		`{"cluster":"","id":"","ref":"","kept":false,"similarity":0,"size":0,"least":0,"mean":0,"reference":true}`,
+		"cluster=", "reference=true")
 	checkRow(t, Removal{ID: "x", Ref: "f:0", Cluster: "c", KeptID: "k", Similarity: 0.875},
 		`{"id":"x","ref":"f:0","cluster":"c","kept_id":"k","similarity":0.875}`,
 		"id=x", "ref=f:0", "cluster=c", "kept_id=k", "similarity=0.875", "reference=false")
-	checkRow(t, Change{Of: Clusters, Change: Merged, Lineage: "5d", Name: "x", Size: 5, Before: 4, Added: 2, Removed: 1, Previous: []string{"5d", "6e"}, Generation: 9, Since: 7},
+	checkRow(t, Change{
+		Of:         Clusters,
+		Change:     Merged,
+		Lineage:    "5d",
+		Name:       "x",
+		Size:       5,
+		Before:     4,
+		Added:      2,
+		Removed:    1,
+		Previous:   []string{"5d", "6e"},
+		Generation: 9,
+		Since:      7,
+	},
 		`{"of":"clusters","change":"merged","lineage":"5d","name":"x","size":5,"before":4,"added":2,"removed":1,"previous":["5d","6e"],"generation":9,"since":7}`,
-		"of=clusters", "change=merged", "lineage=5d", "name=x", "size=5", "before=4", "added=2", "removed=1", "previous=5d;6e", "generation=9", "since=7")
+		"of=clusters", "change=merged", "lineage=5d", "name=x", "size=5", "before=4", "added=2", "removed=1",
+		"previous=5d;6e", "generation=9", "since=7")
 	checkRow(t, Change{Of: Clusters, Change: New, Lineage: "5d", Name: "x", Size: 2, Added: 2},
 		`{"of":"clusters","change":"new","lineage":"5d","name":"x","size":2,"before":0,"added":2,"removed":0,"generation":0,"since":0}`, "change=new", "previous=")
-	checkRow(t, Sketch{ID: "é", Ref: "r", Shingles: 2, SimHash: SimHashText([]uint64{0xab, 1 << 63}, 128), Fingerprint: []int64{1, 1<<48 - 1}},
+	checkRow(t, Sketch{
+		ID:          "é",
+		Ref:         "r",
+		Shingles:    2,
+		SimHash:     SimHashText([]uint64{0xab, 1 << 63}, 128),
+		Fingerprint: []int64{1, 1<<48 - 1},
+	},
 		`{"id":"é","ref":"r","shingles":2,"simhash":"800000000000000000000000000000ab","fingerprint":[1,281474976710655]}`,
 		"id=é", "ref=r", "shingles=2", "simhash=800000000000000000000000000000ab", "fingerprint=1;281474976710655")
 }
@@ -197,7 +234,8 @@ func TestReadsNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{
-		noRow, fileOf(t, Parquet, Cut{}), filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "none.parquet"),
+		noRow, fileOf(t, Parquet, Cut{}), filepath.Join(t.TempDir(), "none"),
+		filepath.Join(t.TempDir(), "none.parquet"),
 	} {
 		faults := 0
 		for row, err := range Read[Reject](t.Context(), path, "rejects", nil) {
@@ -215,7 +253,9 @@ func TestReadsNoFile(t *testing.T) {
 // TestReadsListsOfDifferentLengths: columns that say different things of a list are an error.
 func TestReadsListsOfDifferentLengths(t *testing.T) {
 	list := reflect.ValueOf(&[]string{"y", "z"}).Elem()
-	if err := setList(list, parquetfile.Cell{}, false, func(element reflect.Value) reflect.Value { return element }); err == nil {
+	if err := setList(list, parquetfile.Cell{}, false, func(element reflect.Value) reflect.Value {
+		return element
+	}); err == nil {
 		t.Error("a list of two values has a column of none")
 	}
 }
@@ -232,7 +272,14 @@ func BenchmarkRows(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				name := fmt.Sprintf("document-%09d", i)
-				if err := w.Write(Member{Cluster: name[:len(name)-1], ID: name, Ref: name, Kept: i%3 == 0, Similarity: float64(i%1000) / 1000, Size: 10}); err != nil {
+				if err := w.Write(Member{
+					Cluster:    name[:len(name)-1],
+					ID:         name,
+					Ref:        name,
+					Kept:       i%3 == 0,
+					Similarity: float64(i%1000) / 1000,
+					Size:       10,
+				}); err != nil {
 					b.Fatal(err)
 				}
 				i++

@@ -69,7 +69,8 @@ func (d declarations) add(path string, types *ast.GenDecl) {
 		names := map[string]string{}
 		for _, field := range of.Fields.List {
 			if field.Tag != nil && len(field.Names) == 1 {
-				names[field.Names[0].Name], _, _ = strings.Cut(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
+				names[field.Names[0].Name], _, _ = strings.Cut(
+					reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("json"), ",")
 			}
 		}
 		for _, field := range of.Fields.List {
@@ -146,7 +147,11 @@ func (d declarations) propertiesOf(t *testing.T, of reflect.Type) (all []propert
 			if name == "" {
 				name = field.Name
 			}
-			all = append(all, property{name, d.of(t, of, field.Name), elementOf(field.Type), option != "" || field.Tag.Get("with") != "", field.Tag.Get("names") == "document"})
+			all = append(all,
+				property{
+					name, d.of(t, of, field.Name), elementOf(field.Type),
+					option != "" || field.Tag.Get("with") != "", field.Tag.Get("names") == "document",
+				})
 		}
 	}
 	return all
@@ -166,7 +171,8 @@ func (d declarations) schemaOf(t *testing.T, of reflect.Type) object {
 	if of == reflect.TypeFor[json.RawMessage]() {
 		return object{{"type", "string"}} // of a query, which has its texts as JSON
 	}
-	if of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || of.Implements(reflect.TypeFor[json.Marshaler]()) && of != reflect.TypeFor[output.Span]() {
+	if of.Implements(reflect.TypeFor[encoding.TextMarshaler]()) ||
+		of.Implements(reflect.TypeFor[json.Marshaler]()) && of != reflect.TypeFor[output.Span]() {
 		return valueSchema(t, of)
 	}
 	switch of.Kind() {
@@ -186,7 +192,12 @@ func (d declarations) schemaOf(t *testing.T, of reflect.Type) object {
 	case reflect.Slice:
 		return object{{"type", "array"}, {"items", d.schemaOf(t, of.Elem())}}
 	case reflect.Array:
-		return object{{"type", "array"}, {"items", d.schemaOf(t, of.Elem())}, {"minItems", of.Len()}, {"maxItems", of.Len()}}
+		return object{
+			{"type", "array"},
+			{"items", d.schemaOf(t, of.Elem())},
+			{"minItems", of.Len()},
+			{"maxItems", of.Len()},
+		}
 	case reflect.Map:
 		return object{{"type", "object"}, {"additionalProperties", d.schemaOf(t, of.Elem())}}
 	case reflect.Interface:

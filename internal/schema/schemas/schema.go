@@ -1,5 +1,5 @@
-// Package schemas publishes the JSON Schema of what a job writes. The tests of this package make the schemas, and the tables of fields
-// in docs, from the declarations of the rows: from their tags and from the comments of their fields.
+// Package schemas publishes the JSON Schema of what a job writes. The tests of this package make the schemas, and the
+// tables of fields in docs, from the declarations of the rows: from their tags and from the comments of their fields.
 package schemas
 
 import (
@@ -18,7 +18,8 @@ var content []byte
 
 // Documents are the names of what has a schema: outputs, the two other files of results, and what commands print.
 var Documents = []string{
-	"clusters", "pairs", "removed", "sketches", "passages", "changes", "mirrors", "sites", "suspects", "rejects", "summary", "manifest", "plan", "query",
+	"clusters", "pairs", "removed", "sketches", "passages", "changes", "mirrors", "sites", "suspects", "rejects",
+	"summary", "manifest", "plan", "query",
 }
 
 // Of returns the JSON Schema of one of [Documents], or an object that has all of them if the name is empty.
@@ -49,8 +50,8 @@ var descriptions = sync.OnceValue(func() (all map[string]described) {
 	return all
 })
 
-// Description returns what the schema of a document says of a field, given the names that lead to it. It is empty if there is no such
-// field.
+// Description returns what the schema of a document says of a field, given the names that lead to it. It is empty if
+// there is no such field.
 func Description(document string, path ...string) string {
 	at := descriptions()[document]
 	for _, name := range path {

@@ -53,9 +53,10 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	indented.WriteByte('\n')
-	held(t, "schema.json", short.ReplaceAllString(gap.ReplaceAllStringFunc(indented.String(), func(values string) string {
-		return strings.Join(strings.Fields(values), " ")
-	}), "{$1$2$3}"))
+	held(t, "schema.json",
+		short.ReplaceAllString(gap.ReplaceAllStringFunc(indented.String(), func(values string) string {
+			return strings.Join(strings.Fields(values), " ")
+		}), "{$1$2$3}"))
 }
 
 // gap is a list of texts, and short an object of one or two texts. They take a line each.
@@ -77,12 +78,14 @@ func held(t *testing.T, path, want string) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("%s is not made from the declarations of today: run the test with UPDATE=1 and look at the difference", path)
+		t.Errorf(
+			"%s is not made from the declarations of today: run the test with UPDATE=1 and look at the difference",
+			path)
 	}
 }
 
-// TestTables: the tables of fields in the documentation, each between two marks, are made from the declarations. UPDATE=1 rewrites
-// them.
+// TestTables: the tables of fields in the documentation, each between two marks, are made from the declarations.
+// UPDATE=1 rewrites them.
 func TestTables(t *testing.T) {
 	pages, err := filepath.Glob("../../../docs/*/*.md")
 	if err != nil {
@@ -112,8 +115,11 @@ func TestTables(t *testing.T) {
 
 var marked = regexp.MustCompile(`(?s)<!-- fields of (\w+) -->\n.*?<!-- end of fields -->\n`)
 
-// addFields adds a line for each field of a struct, and of the structs in it. told has the field that first had a type of struct.
-func (d declarations) addFields(t *testing.T, b *strings.Builder, told map[reflect.Type]string, prefix string, of reflect.Type) {
+// addFields adds a line for each field of a struct, and of the structs in it. told has the field that first had a type
+// of struct.
+func (d declarations) addFields(t *testing.T, b *strings.Builder, told map[reflect.Type]string, prefix string,
+	of reflect.Type,
+) {
 	for _, p := range d.propertiesOf(t, of) {
 		if p.comment == "" {
 			t.Errorf("field %s of %v has no comment", p.name, of)

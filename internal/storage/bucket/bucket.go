@@ -46,8 +46,8 @@ type Limits struct {
 	Gap, Request int64
 	// InFlight is the number of requests for ranges that are made side by side.
 	InFlight int
-	// Patience is how long an operation that makes no progress tries again, unless [storage.Waiting] says it. Pause is the length of the first pause;
-	// each one is twice as long as the one before, up to LongestPause.
+	// Patience is how long an operation that makes no progress tries again, unless [storage.Waiting] says it. Pause is
+	// the length of the first pause; each one is twice as long as the one before, up to LongestPause.
 	Patience, Pause, LongestPause time.Duration
 	// Answer is the longest time for a request that returns no content, or for a part. Stall is how long a read waits
 	// for its next byte.
@@ -63,10 +63,18 @@ type Limits struct {
 // Usual returns the limits that serve most.
 func Usual() Limits {
 	return Limits{
-		Put: 8 << 20, Gap: 1 << 20, Request: 16 << 20, InFlight: 12,
-		Patience: 2 * time.Minute, Pause: 100 * time.Millisecond, LongestPause: 10 * time.Second,
-		Answer: 2 * time.Minute, Stall: 30 * time.Second, Quiet: 3 * time.Second, Moment: time.Second,
-		Lease: time.Minute,
+		Put:          8 << 20,
+		Gap:          1 << 20,
+		Request:      16 << 20,
+		InFlight:     12,
+		Patience:     2 * time.Minute,
+		Pause:        100 * time.Millisecond,
+		LongestPause: 10 * time.Second,
+		Answer:       2 * time.Minute,
+		Stall:        30 * time.Second,
+		Quiet:        3 * time.Second,
+		Moment:       time.Second,
+		Lease:        time.Minute,
 	}
 }
 
@@ -77,7 +85,8 @@ func New(scheme string, service Service, limits Limits) *Store {
 	return s
 }
 
-// NewReadOnly returns the storage of the names that begin with a scheme, such as https, to which nothing can be written.
+// NewReadOnly returns the storage of the names that begin with a scheme, such as https, to which nothing can be
+// written.
 func NewReadOnly(scheme string, service Reader, limits Limits) *Store {
 	return &Store{scheme: scheme, service: service, limits: limits, waits: &waits{}}
 }
@@ -92,7 +101,11 @@ func (s *Store) folder(op, name string) (Key, error) {
 	rest, ours := strings.CutPrefix(name, s.scheme+"://")
 	bucket, inner, _ := strings.Cut(rest, "/")
 	if !ours || bucket == "" {
-		return Key{}, &fs.PathError{Op: op, Path: name, Err: fmt.Errorf("this is no name: want %s://bucket/name", s.scheme)}
+		return Key{}, &fs.PathError{
+			Op:   op,
+			Path: name,
+			Err:  fmt.Errorf("this is no name: want %s://bucket/name", s.scheme),
+		}
 	}
 	if inner != "" && !strings.HasSuffix(inner, "/") {
 		inner += "/"
@@ -116,7 +129,8 @@ func (s *Store) key(op, name string) (Key, error) {
 // target returns the place of a file that is to be written or removed.
 func (s *Store) target(op, name string) (Key, error) {
 	if s.writes == nil {
-		err := fmt.Errorf("nothing can be written there: name a folder of the disk or of a bucket: %w", fs.ErrPermission)
+		err := fmt.Errorf("nothing can be written there: name a folder of the disk or of a bucket: %w",
+			fs.ErrPermission)
 		return Key{}, &fs.PathError{Op: op, Path: name, Err: err}
 	}
 	return s.key(op, name)
@@ -157,7 +171,10 @@ func (s *Store) List(folder string) iter.Seq2[storage.Info, error] {
 				case strings.HasSuffix(object.Name, "/"):
 					continue
 				case !strings.HasPrefix(object.Name, prefix.Name):
-					yield(storage.Info{}, s.failure("list", folder, fmt.Errorf("the service lists %q, which is not in this folder: ask those who run it", object.Name)))
+					yield(storage.Info{},
+						s.failure("list", folder,
+							fmt.Errorf("the service lists %q, which is not in this folder: ask those who run it",
+								object.Name)))
 					return
 				}
 				if !yield(s.info(Key{prefix.Bucket, object.Name}, object), nil) {
@@ -235,8 +252,8 @@ func (s *Store) RemoveGeneration(name, generation string) error {
 // mostEmpty is how many pages of a list in a row may be empty. A service may give some where it has removed much.
 const mostEmpty = 1000
 
-// marks sees to it that a list ends: no mark comes twice, and not all pages are empty. It remembers one mark, and another
-// one after twice as many pages, so it finds a circle of any length.
+// marks sees to it that a list ends: no mark comes twice, and not all pages are empty. It remembers one mark, and
+// another one after twice as many pages, so it finds a circle of any length.
 type marks struct {
 	kept         string
 	pages, until int // since kept was chosen, and when the next one is
@@ -252,9 +269,11 @@ func (m *marks) add(mark string, objects int) error {
 	case mark == "":
 		return nil
 	case mark == m.kept:
-		return fmt.Errorf("the service gives the mark %.40q of a page again, so its list never ends: ask those who run it", mark)
+		return fmt.Errorf(
+			"the service gives the mark %.40q of a page again, so its list never ends: ask those who run it", mark)
 	case m.empty > mostEmpty:
-		return fmt.Errorf("%d pages in a row are empty, and the service says that there are more: ask those who run it", m.empty)
+		return fmt.Errorf(
+			"%d pages in a row are empty, and the service says that there are more: ask those who run it", m.empty)
 	}
 	if m.pages++; m.pages > m.until {
 		m.kept, m.pages, m.until = mark, 0, 2*m.until+1

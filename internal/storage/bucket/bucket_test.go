@@ -19,10 +19,16 @@ var key = Key{"bucket", "a"}
 
 const name = "test://bucket/a"
 
-// TestErrors: an error names the operation and the file, has the words of the service, and is the one that callers know.
+// TestErrors: an error names the operation and the file, has the words of the service, and is the one that callers
+// know.
 func TestErrors(t *testing.T) {
 	for status, want := range map[answer]error{
-		404: fs.ErrNotExist, 403: fs.ErrPermission, 401: fs.ErrPermission, 412: errUnmet, 400: answer(400), 503: answer(503),
+		404: fs.ErrNotExist,
+		403: fs.ErrPermission,
+		401: fs.ErrPermission,
+		412: errUnmet,
+		400: answer(400),
+		503: answer(503),
 	} {
 		m := newMemory()
 		m.ask = func(string) error { return status }
@@ -42,7 +48,8 @@ func TestErrors(t *testing.T) {
 	// A file of credentials is missing, the object is not.
 	m := newMemory()
 	m.ask = func(string) error { return &fs.PathError{Op: "open", Path: "key.json", Err: fs.ErrNotExist} }
-	if _, err := New("test", m, quick()).Stat(name); errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "key.json") {
+	if _, err := New("test", m, quick()).Stat(name); errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), "key.json") {
 		t.Errorf("credentials that are missing: %v", err)
 	}
 }
@@ -238,8 +245,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestEndlessLists: a list of a service that breaks its word ends with an error: it repeats marks, gives empty pages for
-// ever, or names what is not in the folder.
+// TestEndlessLists: a list of a service that breaks its word ends with an error: it repeats marks, gives empty pages
+// for ever, or names what is not in the folder.
 func TestEndlessLists(t *testing.T) {
 	const most = 10_000 // pages that a service of these tests gives
 	list := func(page func(n int) ([]Object, string)) (files, pages int, err error) {
@@ -274,7 +281,8 @@ func TestEndlessLists(t *testing.T) {
 		"only one at all": {func(int) ([]Object, string) { return one, "" }, ""},
 	} {
 		files, pages, err := list(test.page)
-		if test.want == "" && (err != nil || files == 0) || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+		if test.want == "" && (err != nil || files == 0) ||
+			test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: %d files in %d pages, %v", what, files, pages, err)
 		}
 		if pages > 2*mostEmpty {

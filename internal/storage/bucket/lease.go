@@ -85,7 +85,11 @@ func (l *lease) takeOver() error {
 	}
 	var other leaseFile
 	if err := json.Unmarshal(content, &other); err != nil || other.Token == "" {
-		return &fs.PathError{Op: "lease", Path: l.name, Err: errors.New("this file is no lease: remove it, or use another name")}
+		return &fs.PathError{
+			Op:   "lease",
+			Path: l.name,
+			Err:  errors.New("this file is no lease: remove it, or use another name"),
+		}
 	}
 	held.Holder = other.Holder
 	if time.Now().Before(other.Expires.Add(l.store.limits.Lease / 2)) {
@@ -156,9 +160,17 @@ func (l *lease) Check() error {
 	case err != nil:
 		return err
 	case info.Generation != l.generation:
-		return &fs.PathError{Op: "lease", Path: l.name, Err: errors.New("the lease is lost: somebody else has taken it")}
+		return &fs.PathError{
+			Op:   "lease",
+			Path: l.name,
+			Err:  errors.New("the lease is lost: somebody else has taken it"),
+		}
 	case !time.Now().Before(l.until):
-		return &fs.PathError{Op: "lease", Path: l.name, Err: errors.New("the lease has ended: it could not be renewed in time")}
+		return &fs.PathError{
+			Op:   "lease",
+			Path: l.name,
+			Err:  errors.New("the lease has ended: it could not be renewed in time"),
+		}
 	}
 	return nil
 }

@@ -87,8 +87,11 @@ func (m *memory) Read(_ context.Context, span Span) (Body, error) {
 	defer m.mutex.Unlock()
 	content := m.content[span.Key][span.Offset:][:span.Length]
 	return Body{
-		ReadCloser: io.NopCloser(bytes.NewReader(content)), Generation: m.objects[span.Key].Generation,
-		Offset: span.Offset, Length: span.Length, Size: m.objects[span.Key].Size,
+		ReadCloser: io.NopCloser(bytes.NewReader(content)),
+		Generation: m.objects[span.Key].Generation,
+		Offset:     span.Offset,
+		Length:     span.Length,
+		Size:       m.objects[span.Key].Size,
 	}, nil
 }
 
@@ -104,7 +107,12 @@ func (m *memory) Put(_ context.Context, put Put, content []byte) (string, error)
 	}
 	m.made++
 	object := Object{
-		Name: put.Name, Size: int64(len(content)), Generation: strconv.Itoa(m.made), CRC32C: CRC32C(content), Summed: true, Token: put.Token,
+		Name:       put.Name,
+		Size:       int64(len(content)),
+		Generation: strconv.Itoa(m.made),
+		CRC32C:     CRC32C(content),
+		Summed:     true,
+		Token:      put.Token,
 	}
 	m.objects[put.Key], m.content[put.Key] = object, bytes.Clone(content)
 	return object.Generation, nil

@@ -18,7 +18,9 @@ type Meter struct {
 func (m *Meter) Count(kind storage.Kind) { m.requests[kind].Add(1) }
 
 // Send sends a request of a kind, counts it, and bounds its answer unless that is the content of an object.
-func (m *Meter) Send(kind storage.Kind, request *http.Request, send func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+func (m *Meter) Send(kind storage.Kind, request *http.Request,
+	send func(*http.Request) (*http.Response, error),
+) (*http.Response, error) {
 	begun := time.Now()
 	m.Count(kind)
 	answer, err := send(request)

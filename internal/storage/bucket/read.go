@@ -313,19 +313,24 @@ func (s Span) check(body Body, size int64) error {
 	case body.Offset != s.Offset:
 		return fmt.Errorf("the answer begins at %d and not at %d: the service reads no ranges", body.Offset, s.Offset)
 	case body.Size >= 0 && body.Size != size:
-		return fmt.Errorf("%w: it had %d bytes, and the answer comes from a file of %d", storage.ErrChanged, size, body.Size)
+		return fmt.Errorf("%w: it had %d bytes, and the answer comes from a file of %d", storage.ErrChanged, size,
+			body.Size)
 	case body.Length > s.Length:
 		return tooLong(s.Length)
 	case body.Encoding != "" && body.Length != s.Length:
 		// A file that is stored in this coding has as many bytes in a range as any other.
-		return fmt.Errorf("%w: somebody has applied the coding %s to the answer on its way: switch that off in the service, or in the proxy before it", storage.ErrDamaged, body.Encoding)
+		return fmt.Errorf(
+			"%w: somebody has applied the coding %s to the answer on its way: switch that off in the service, "+
+				"or in the proxy before it", storage.ErrDamaged, body.Encoding)
 	}
 	return nil
 }
 
 // tooLong is the error of an answer of more bytes than were asked for.
 func tooLong(wanted int64) error {
-	return fmt.Errorf("%w: the answer has more than the %d bytes that were asked for: the file has another length than the service says", storage.ErrDamaged, wanted)
+	return fmt.Errorf(
+		"%w: the answer has more than the %d bytes that were asked for: the file has another length than the service "+
+			"says", storage.ErrDamaged, wanted)
 }
 
 func (s *stream) disconnect() {

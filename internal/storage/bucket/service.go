@@ -83,13 +83,14 @@ type Body struct {
 	// Generation is the one that is read, and Offset where the answer begins.
 	Generation string
 	Offset     int64
-	// Length is the number of bytes of the answer, and Size the bytes of the whole object. Each is -1 if the answer does not tell.
+	// Length is the number of bytes of the answer, and Size the bytes of the whole object. Each is -1 if the answer
+	// does not tell.
 	Length, Size int64
 	// CRC32C is the sum of the whole object, as it is stored, if Summed.
 	CRC32C uint32
 	Summed bool
-	// Encoding is the coding that the answer says it has, such as gzip, or empty. What is stored may have it, and somebody
-	// on the way may have applied it.
+	// Encoding is the coding that the answer says it has, such as gzip, or empty. What is stored may have it, and
+	// somebody on the way may have applied it.
 	Encoding string
 }
 
@@ -131,8 +132,8 @@ type Copying interface {
 type Meaning struct {
 	// Status is the HTTP status of the answer, 0 if there was none.
 	Status int
-	// Again says that the fault may pass: the request is worth another try. After, if not 0, is how long the service wants
-	// to be left alone before it.
+	// Again says that the fault may pass: the request is worth another try. After, if not 0, is how long the service
+	// wants to be left alone before it.
 	Again bool
 	After time.Duration
 	// Text is the error in few words.
@@ -144,8 +145,8 @@ type Meaning struct {
 // Range is a stretch in the words of HTTP.
 func Range(offset, length int64) string { return fmt.Sprintf("bytes=%d-%d", offset, offset+length-1) }
 
-// ContentRange returns where the answer to a request for a range begins, and the size of the whole object, -1 if the answer
-// does not tell.
+// ContentRange returns where the answer to a request for a range begins, and the size of the whole object, -1 if the
+// answer does not tell.
 func ContentRange(text string) (offset, size int64, err error) {
 	last := int64(0)
 	if _, err := fmt.Sscanf(text, "bytes %d-%d/%d", &offset, &last, &size); err == nil {
@@ -159,8 +160,8 @@ func ContentRange(text string) (offset, size int64, err error) {
 
 func CRC32C(content []byte) uint32 { return checksum.Of(content) }
 
-// mostAnswer is the longest answer of a service that is not the content of an object, in bytes. A page of a listing names 1,000
-// objects, and a name has up to 1,024 bytes, which may take three bytes each.
+// mostAnswer is the longest answer of a service that is not the content of an object, in bytes. A page of a listing
+// names 1,000 objects, and a name has up to 1,024 bytes, which may take three bytes each.
 const mostAnswer = 16 << 20
 
 // Bound cuts an answer that is longer than any service gives, so that it is not held: reading it ends with an error.
@@ -176,7 +177,9 @@ type boundedBody struct {
 
 func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left == 0 {
-		return 0, fmt.Errorf("the service's answer has more than %d MiB: it is no answer of an object storage; check the endpoint", mostAnswer>>20)
+		return 0, fmt.Errorf(
+			"the service's answer has more than %d MiB: it is no answer of an object storage; check the endpoint",
+			mostAnswer>>20)
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
@@ -215,8 +218,8 @@ type refusal struct {
 func (r refusal) Error() string   { return r.text }
 func (r refusal) Unwrap() []error { return r.causes }
 
-// SecretError refuses a name that has a secret in it, with the reason. Messages show the name without what follows a question mark, and
-// without a name or a password before the host.
+// SecretError refuses a name that has a secret in it, with the reason. Messages show the name without what follows a
+// question mark, and without a name or a password before the host.
 type SecretError string
 
 func (e SecretError) Error() string { return string(e) }

@@ -13,7 +13,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// waits says how the operations of a store wait, and what became of those of late.
+// waits says how the operations of a store wait, and what became of them of late.
 type waits struct {
 	mutex   sync.Mutex
 	waiting storage.Waiting
@@ -87,7 +87,9 @@ func (s *Store) request(op, name string, attempt func(context.Context) error) er
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		defer s.cutAtEnd(cancel)()
-		quiet := time.AfterFunc(s.limits.Quiet, func() { s.tell(storage.Wait{Op: op, Name: name, Left: limit - s.limits.Quiet}) })
+		quiet := time.AfterFunc(s.limits.Quiet, func() {
+			s.tell(storage.Wait{Op: op, Name: name, Left: limit - s.limits.Quiet})
+		})
 		defer quiet.Stop()
 		err := attempt(ctx)
 		if err != nil && ctx.Err() != nil {

@@ -24,10 +24,16 @@ func (s silent) Stat(ctx context.Context, key Key) (Object, error) {
 
 func (s silent) Read(ctx context.Context, span Span) (Body, error) {
 	_ = s.begin("read")
-	return Body{ReadCloser: neverRead{ctx}, Generation: span.Generation, Offset: span.Offset, Length: span.Length, Size: span.Offset + span.Length}, nil
+	return Body{
+		ReadCloser: neverRead{ctx},
+		Generation: span.Generation,
+		Offset:     span.Offset,
+		Length:     span.Length,
+		Size:       span.Offset + span.Length,
+	}, nil
 }
 
-// neverRead is a body of which nothing arrives.
+// neverRead is a body that never arrives.
 type neverRead struct{ context.Context }
 
 func (n neverRead) Read([]byte) (int, error) {
@@ -87,8 +93,8 @@ var operations = map[string]func(*Store) error{
 	},
 }
 
-// TestEnd: the end of all waits ends an operation that waits, between two tries at once and for an answer a moment later. What
-// comes behind it makes no request once one was not answered.
+// TestEnd: the end of all waits ends an operation that waits, between two tries at once and for an answer a moment
+// later. What comes behind it makes no request once one was not answered.
 func TestEnd(t *testing.T) {
 	for op, operation := range operations {
 		services := map[string]Service{"refuses": refusing()}
@@ -105,7 +111,8 @@ func TestEnd(t *testing.T) {
 				time.AfterFunc(begins, cancel)
 				begun := time.Now()
 				err := operation(store)
-				if took := time.Since(begun); !errors.Is(err, context.Canceled) || took < begins || took > begins+limits.Moment {
+				if took := time.Since(begun); !errors.Is(err, context.Canceled) || took < begins ||
+					took > begins+limits.Moment {
 					t.Errorf("%s of a service that %s ends after %v: %v", op, way, took, err)
 				}
 				begun = time.Now()
@@ -192,7 +199,8 @@ func TestAfter(t *testing.T) {
 			store := New("test", service, Usual())
 			store.SetWaiting(storage.Waiting{Patience: patience})
 			_, err := store.Stat(name)
-			if err == nil || len(asked) != requests || asked[1] != min(leaveAlone, patience) || asked[requests-1] != patience {
+			if err == nil || len(asked) != requests || asked[1] != min(leaveAlone, patience) ||
+				asked[requests-1] != patience {
 				t.Errorf("with patience for %v asked at %v: %v", patience, asked, err)
 			}
 		})
@@ -222,7 +230,8 @@ func TestTell(t *testing.T) {
 				if w.Err != nil {
 					text = w.Err.Error()
 				}
-				if w.Op != "stat" || w.Name != name || !strings.Contains(text, test.err) || (text == "") != (test.err == "") || w.Left <= 0 || w.Left > 2*time.Minute {
+				if w.Op != "stat" || w.Name != name || !strings.Contains(text, test.err) ||
+					(text == "") != (test.err == "") || w.Left <= 0 || w.Left > 2*time.Minute {
 					t.Errorf("a service that %s: %+v", way, w)
 				}
 			}

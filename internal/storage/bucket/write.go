@@ -129,7 +129,9 @@ func (w *writer) finish() error {
 
 // write makes a request that makes an object, until it succeeds. If an answer was lost, the next try may be refused
 // because of what the first has made: the token of the object tells.
-func (s *Store) write(op string, put Put, attempt func(context.Context) (string, error)) (generation string, err error) {
+func (s *Store) write(op string, put Put,
+	attempt func(context.Context) (string, error),
+) (generation string, err error) {
 	lost := false
 	err = s.request(op, s.name(put.Key), func(ctx context.Context) (err error) {
 		if generation, err = attempt(ctx); err == nil {

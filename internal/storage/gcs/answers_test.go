@@ -19,7 +19,8 @@ func TestEncoded(t *testing.T) {
 	_, server := serve(t)
 	stored := "\x1f\x8b these are no words"
 	server.CreateObject(fakestorage.Object{
-		ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "bucket", Name: "a.gz", ContentEncoding: "gzip"}, Content: []byte(stored),
+		ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "bucket", Name: "a.gz", ContentEncoding: "gzip"},
+		Content:     []byte(stored),
 	})
 	t.Cleanup(storage.Register("gs", gcs.New(hasty())))
 	if got, err := storage.ReadFile("gs://bucket/a.gz"); err != nil || string(got) != stored {
@@ -61,7 +62,10 @@ func TestPayer(t *testing.T) {
 // TestRewrite: a copy that takes several requests goes on where it was.
 func TestRewrite(t *testing.T) {
 	proxy, server := serve(t)
-	server.CreateObject(fakestorage.Object{ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "bucket", Name: "a"}, Content: []byte("text")})
+	server.CreateObject(fakestorage.Object{
+		ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "bucket", Name: "a"},
+		Content:     []byte("text"),
+	})
 	var tokens []string
 	proxy.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.URL.Path, "/rewriteTo/") {
@@ -72,7 +76,9 @@ func TestRewrite(t *testing.T) {
 		tokens = append(tokens, token)
 		switch len(tokens) {
 		case 1:
-			_, _ = w.Write([]byte(`{"kind":"storage#rewriteResponse","totalBytesRewritten":"2","objectSize":"4","done":false,"rewriteToken":"half"}`))
+			_, _ = w.Write(
+				[]byte(
+					`{"kind":"storage#rewriteResponse","totalBytesRewritten":"2","objectSize":"4","done":false,"rewriteToken":"half"}`))
 		case 2:
 			w.WriteHeader(http.StatusServiceUnavailable)
 		default:

@@ -143,8 +143,12 @@ func format(generation int64) string { return strconv.FormatInt(generation, 10) 
 
 func describe(attributes *gcs.ObjectAttrs) bucket.Object {
 	return bucket.Object{
-		Name: attributes.Name, Size: attributes.Size, Generation: format(attributes.Generation),
-		CRC32C: attributes.CRC32C, Summed: true, Token: attributes.Metadata[tokenKey],
+		Name:       attributes.Name,
+		Size:       attributes.Size,
+		Generation: format(attributes.Generation),
+		CRC32C:     attributes.CRC32C,
+		Summed:     true,
+		Token:      attributes.Metadata[tokenKey],
 	}
 }
 
@@ -195,9 +199,14 @@ func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, erro
 	}
 	attributes := reader.Attrs
 	return bucket.Body{
-		ReadCloser: reader, Generation: format(attributes.Generation), Offset: attributes.StartOffset,
-		Length: reader.Remain(), Size: attributes.Size, Encoding: attributes.ContentEncoding,
-		CRC32C: attributes.CRC32C, Summed: attributes.CRC32C != 0, // 0 stands for no sum
+		ReadCloser: reader,
+		Generation: format(attributes.Generation),
+		Offset:     attributes.StartOffset,
+		Length:     reader.Remain(),
+		Size:       attributes.Size,
+		Encoding:   attributes.ContentEncoding,
+		CRC32C:     attributes.CRC32C,
+		Summed:     attributes.CRC32C != 0, // 0 stands for no sum
 	}, nil
 }
 
@@ -233,9 +242,11 @@ func (s *service) Judge(err error) bucket.Meaning {
 	defer s.mutex.Unlock()
 	switch {
 	case s.client == nil:
-		meaning.Advice = "these credentials cannot be used: see 'gcloud auth application-default login' and GOOGLE_APPLICATION_CREDENTIALS"
+		meaning.Advice = "these credentials cannot be used: see 'gcloud auth application-default login' and " +
+			"GOOGLE_APPLICATION_CREDENTIALS"
 	case s.anonymous && (meaning.Status == http.StatusUnauthorized || meaning.Status == http.StatusForbidden):
-		meaning.Advice = "no credentials were found, so the request was anonymous: run 'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS"
+		meaning.Advice = "no credentials were found, so the request was anonymous: " +
+			"run 'gcloud auth application-default login', or set GOOGLE_APPLICATION_CREDENTIALS"
 	}
 	return meaning
 }
@@ -378,7 +389,9 @@ const chunk = 8 << 20
 func (s *service) Begin(_ context.Context, put bucket.Put) (bucket.Upload, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w, err := s.writer(ctx, put, gcs.WithPolicy(gcs.RetryAlways), gcs.WithBackoff(gax.Backoff{
-		Initial: s.limits.Pause, Max: s.limits.LongestPause, Multiplier: 2,
+		Initial:    s.limits.Pause,
+		Max:        s.limits.LongestPause,
+		Multiplier: 2,
 	}))
 	if err != nil {
 		cancel()

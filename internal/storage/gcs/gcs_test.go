@@ -29,7 +29,10 @@ func hasty() bucket.Limits {
 func serve(t *testing.T) (*storagetest.Proxy, *fakestorage.Server) {
 	proxy := storagetest.NewProxy(t, nil)
 	server, err := fakestorage.NewServerWithOptions(fakestorage.Options{
-		NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard,
+		NoListener:  true,
+		PublicHost:  proxy.Host,
+		ExternalURL: proxy.URL,
+		Writer:      io.Discard,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -73,7 +73,8 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 	transport := awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
 		t.MaxIdleConnsPerHost = connections
 	})
-	settings, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(transport), config.WithDefaultRegion("us-east-1"),
+	settings, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(transport),
+		config.WithDefaultRegion("us-east-1"),
 		config.WithLogger(logging.Nop{})) // it would tell of connections that are cut, which is our matter
 	if err != nil {
 		return nil, err
@@ -141,7 +142,9 @@ func (s *service) List(ctx context.Context, prefix bucket.Key, mark string) ([]b
 		return nil, "", err
 	}
 	input := &s3.ListObjectsV2Input{
-		Bucket: &prefix.Bucket, Prefix: &prefix.Name, RequestPayer: s.payer,
+		Bucket:       &prefix.Bucket,
+		Prefix:       &prefix.Name,
+		RequestPayer: s.payer,
 		EncodingType: types.EncodingTypeUrl, // XML has no way to write some characters
 	}
 	if mark != "" {
@@ -168,7 +171,10 @@ func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, erro
 		return bucket.Object{}, err
 	}
 	head, err := client.HeadObject(ctx, &s3.HeadObjectInput{
-		Bucket: &key.Bucket, Key: &key.Name, RequestPayer: s.payer, ChecksumMode: types.ChecksumModeEnabled,
+		Bucket:       &key.Bucket,
+		Key:          &key.Name,
+		RequestPayer: s.payer,
+		ChecksumMode: types.ChecksumModeEnabled,
 	}, s.in(key.Bucket))
 	if err != nil {
 		return bucket.Object{}, s.elsewhere(key.Bucket, err)
@@ -177,7 +183,10 @@ func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, erro
 		return bucket.Object{}, errors.New("the service does not report the size")
 	}
 	object := bucket.Object{
-		Name: key.Name, Size: aws.ToInt64(head.ContentLength), Generation: generation(head.ETag), Token: head.Metadata[tokenKey],
+		Name:       key.Name,
+		Size:       aws.ToInt64(head.ContentLength),
+		Generation: generation(head.ETag),
+		Token:      head.Metadata[tokenKey],
 	}
 	if head.ChecksumType != types.ChecksumTypeComposite { // which is a sum of the sums of parts
 		object.CRC32C, object.Summed = decodeSum(head.ChecksumCRC32C)
@@ -199,7 +208,12 @@ func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, erro
 	if err != nil {
 		return bucket.Body{}, s.elsewhere(span.Bucket, err)
 	}
-	body := bucket.Body{ReadCloser: answer.Body, Generation: generation(answer.ETag), Length: -1, Encoding: aws.ToString(answer.ContentEncoding)}
+	body := bucket.Body{
+		ReadCloser: answer.Body,
+		Generation: generation(answer.ETag),
+		Length:     -1,
+		Encoding:   aws.ToString(answer.ContentEncoding),
+	}
 	if answer.ContentLength != nil {
 		body.Length = *answer.ContentLength
 	}
@@ -274,9 +288,12 @@ func (s *service) elsewhere(name string, err error) error {
 	return err
 }
 
-// passing are the codes of faults that may pass, in addition to those that the client library knows. versitygw gives the last one to an object whose folder
-// another request has just removed, since that was empty.
-var passing = []string{"InternalError", "ServiceUnavailable", "ConditionalRequestConflict", "OperationAborted", "ExistingObjectIsDirectory"}
+// passing are the codes of faults that may pass, in addition to those that the client library knows. versitygw gives
+// the last one to an object whose folder another request has just removed, since that was empty.
+var passing = []string{
+	"InternalError", "ServiceUnavailable", "ConditionalRequestConflict", "OperationAborted",
+	"ExistingObjectIsDirectory",
+}
 
 func (s *service) Judge(err error) (meaning bucket.Meaning) {
 	if answer, is := errors.AsType[*smithyhttp.ResponseError](err); is {
@@ -311,7 +328,8 @@ func (s *service) Judge(err error) (meaning bucket.Meaning) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.anonymous && (meaning.Status == http.StatusForbidden || meaning.Status == http.StatusUnauthorized) {
-		meaning.Advice = "no credentials were found, so the request was anonymous: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+		meaning.Advice = "no credentials were found, so the request was anonymous: set AWS_PROFILE, " +
+			"or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 	}
 	return meaning
 }

@@ -27,9 +27,16 @@ func hasty() bucket.Limits {
 // environment lets the tests see nothing of the user's, and an address.
 func environment(t *testing.T, url string) {
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL_S3": url, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "user", "AWS_SECRET_ACCESS_KEY": "secret",
-		"AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null", "AWS_EC2_METADATA_DISABLED": "true",
-		"AWS_PROFILE": "", "AWS_SESSION_TOKEN": "", "AWS_REQUEST_PAYER": "",
+		"AWS_ENDPOINT_URL_S3":         url,
+		"AWS_REGION":                  "us-east-1",
+		"AWS_ACCESS_KEY_ID":           "user",
+		"AWS_SECRET_ACCESS_KEY":       "secret",
+		"AWS_CONFIG_FILE":             "/dev/null",
+		"AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+		"AWS_EC2_METADATA_DISABLED":   "true",
+		"AWS_PROFILE":                 "",
+		"AWS_SESSION_TOKEN":           "",
+		"AWS_REQUEST_PAYER":           "",
 	} {
 		t.Setenv(name, value)
 	}

@@ -29,7 +29,8 @@ func versity(t *testing.T) (proxy *storagetest.Proxy, create func(name string) e
 		t.Skip("there is no versitygw in PATH; .ci/run buckets installs it")
 	}
 	address := free(t)
-	server := exec.Command(program, "--port", address, "--access", "user", "--secret", "secret", "--region", "us-east-1",
+	server := exec.Command(program, "--port", address, "--access", "user", "--secret", "secret", "--region",
+		"us-east-1",
 		"--quiet", "posix", t.TempDir())
 	server.Stderr = t.Output()
 	if err := server.Start(); err != nil {
@@ -56,7 +57,8 @@ func versity(t *testing.T) (proxy *storagetest.Proxy, create func(name string) e
 			r.SetURL(target)
 			r.Out.Host = r.In.Host // it is signed
 		},
-		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }, // the client went away
+		// the client went away
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	})
 	environment(t, target.String())
 	settings, err := config.LoadDefaultConfig(t.Context())

@@ -53,9 +53,15 @@ func (s *service) Put(ctx context.Context, put bucket.Put, content []byte) (stri
 		return "", err
 	}
 	answer, err := client.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &put.Bucket, Key: &put.Name, RequestPayer: s.payer,
-		Body: bytes.NewReader(content), ContentLength: aws.Int64(int64(len(content))), ChecksumCRC32C: s.sum(put.CRC32C),
-		IfNoneMatch: ifAbsent(put), IfMatch: none(put.IfGeneration), Metadata: map[string]string{tokenKey: put.Token},
+		Bucket:         &put.Bucket,
+		Key:            &put.Name,
+		RequestPayer:   s.payer,
+		Body:           bytes.NewReader(content),
+		ContentLength:  aws.Int64(int64(len(content))),
+		ChecksumCRC32C: s.sum(put.CRC32C),
+		IfNoneMatch:    ifAbsent(put),
+		IfMatch:        none(put.IfGeneration),
+		Metadata:       map[string]string{tokenKey: put.Token},
 	}, s.in(put.Bucket))
 	if err != nil {
 		return "", s.elsewhere(put.Bucket, err)
@@ -87,7 +93,10 @@ func (s *service) begin(ctx context.Context, put bucket.Put, wanted bool) (*uplo
 		return nil, err
 	}
 	input := &s3.CreateMultipartUploadInput{
-		Bucket: &put.Bucket, Key: &put.Name, RequestPayer: s.payer, Metadata: map[string]string{tokenKey: put.Token},
+		Bucket:       &put.Bucket,
+		Key:          &put.Name,
+		RequestPayer: s.payer,
+		Metadata:     map[string]string{tokenKey: put.Token},
 	}
 	summed := wanted && s.summed
 	if summed {
@@ -117,8 +126,14 @@ func (u *upload) Part(ctx context.Context, content []byte) error {
 	}
 	sum := s.sum(bucket.CRC32C(content))
 	answer, err := client.UploadPart(ctx, &s3.UploadPartInput{
-		Bucket: &u.put.Bucket, Key: &u.put.Name, RequestPayer: s.payer, UploadId: u.id, PartNumber: number,
-		Body: bytes.NewReader(content), ContentLength: aws.Int64(int64(len(content))), ChecksumCRC32C: sum,
+		Bucket:         &u.put.Bucket,
+		Key:            &u.put.Name,
+		RequestPayer:   s.payer,
+		UploadId:       u.id,
+		PartNumber:     number,
+		Body:           bytes.NewReader(content),
+		ContentLength:  aws.Int64(int64(len(content))),
+		ChecksumCRC32C: sum,
 	}, s.in(u.put.Bucket))
 	if err != nil {
 		return err
@@ -134,9 +149,14 @@ func (u *upload) copyPart(ctx context.Context, from bucket.Span) error {
 		return err
 	}
 	answer, err := client.UploadPartCopy(ctx, &s3.UploadPartCopyInput{
-		Bucket: &u.put.Bucket, Key: &u.put.Name, RequestPayer: s.payer, UploadId: u.id, PartNumber: number,
-		CopySource: source(from.Key), CopySourceIfMatch: none(from.Generation),
-		CopySourceRange: aws.String(bucket.Range(from.Offset, from.Length)),
+		Bucket:            &u.put.Bucket,
+		Key:               &u.put.Name,
+		RequestPayer:      s.payer,
+		UploadId:          u.id,
+		PartNumber:        number,
+		CopySource:        source(from.Key),
+		CopySourceIfMatch: none(from.Generation),
+		CopySourceRange:   aws.String(bucket.Range(from.Offset, from.Length)),
 	}, s.in(u.put.Bucket))
 	if err != nil {
 		return err
@@ -161,9 +181,14 @@ func (u *upload) complete(ctx context.Context, sum *string) error {
 		return err
 	}
 	input := &s3.CompleteMultipartUploadInput{
-		Bucket: &u.put.Bucket, Key: &u.put.Name, RequestPayer: s.payer, UploadId: u.id,
+		Bucket:          &u.put.Bucket,
+		Key:             &u.put.Name,
+		RequestPayer:    s.payer,
+		UploadId:        u.id,
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: u.parts},
-		IfNoneMatch:     ifAbsent(u.put), IfMatch: none(u.put.IfGeneration), ChecksumCRC32C: sum,
+		IfNoneMatch:     ifAbsent(u.put),
+		IfMatch:         none(u.put.IfGeneration),
+		ChecksumCRC32C:  sum,
 	}
 	if u.summed {
 		input.ChecksumType = types.ChecksumTypeFullObject
@@ -176,7 +201,10 @@ func (u *upload) complete(ctx context.Context, sum *string) error {
 func (u *upload) Abort(ctx context.Context) {
 	if client, err := u.service.connect(ctx); err == nil {
 		_, _ = client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{
-			Bucket: &u.put.Bucket, Key: &u.put.Name, RequestPayer: u.service.payer, UploadId: u.id,
+			Bucket:       &u.put.Bucket,
+			Key:          &u.put.Name,
+			RequestPayer: u.service.payer,
+			UploadId:     u.id,
 		}, u.service.in(u.put.Bucket))
 	}
 }
@@ -222,8 +250,11 @@ func (c *copying) whole(ctx context.Context) error {
 		return err
 	}
 	_, err = client.CopyObject(ctx, &s3.CopyObjectInput{
-		Bucket: &c.to.Bucket, Key: &c.to.Name, RequestPayer: c.service.payer,
-		CopySource: source(c.from), CopySourceIfMatch: none(c.object.Generation),
+		Bucket:            &c.to.Bucket,
+		Key:               &c.to.Name,
+		RequestPayer:      c.service.payer,
+		CopySource:        source(c.from),
+		CopySourceIfMatch: none(c.object.Generation),
 	}, c.service.in(c.to.Bucket))
 	return c.service.elsewhere(c.to.Bucket, err)
 }

@@ -260,7 +260,10 @@ func tryRanges(t *testing.T, p Place) {
 		break
 	}
 	var last error
-	for _, err := range file.ReadRanges([]storage.Range{{Offset: 0, Bytes: b}, {Offset: int64(len(content) - 4), Bytes: b}}) {
+	for _, err := range file.ReadRanges([]storage.Range{{Offset: 0, Bytes: b}, {
+		Offset: int64(len(content) - 4),
+		Bytes:  b,
+	}}) {
 		last = err
 	}
 	if !errors.Is(last, io.ErrUnexpectedEOF) {
@@ -280,7 +283,8 @@ func tryStreams(t *testing.T, p Place) {
 		streams.Go(func() {
 			stream := file.From(int64(offset))
 			b, err := io.ReadAll(stream)
-			if err = errors.Join(err, stream.Close()); err != nil || !bytes.Equal(b, content[min(offset, len(content)):]) {
+			if err = errors.Join(err, stream.Close()); err != nil ||
+				!bytes.Equal(b, content[min(offset, len(content)):]) {
 				t.Errorf("from %d: %d bytes, %v", offset, len(b), err)
 			}
 		})

@@ -16,7 +16,8 @@ func tryLease(t *testing.T, p Place) {
 		t.Fatal(err)
 	}
 	var held *storage.HeldError
-	if _, err := p.Storage.Lease(p.at("lease"), "the second job"); !errors.As(err, &held) || held.Holder != "the first job" {
+	if _, err := p.Storage.Lease(p.at("lease"), "the second job"); !errors.As(err, &held) ||
+		held.Holder != "the first job" {
 		t.Errorf("a lease that is held: %v", err)
 	}
 	other, err := p.Storage.Lease(p.at("other"), "the second job")

@@ -59,7 +59,8 @@ func otherBytes(w http.ResponseWriter, body []byte) {
 	_, _ = w.Write(append(bytes.Clone(body[:len(body)-1]), ^body[len(body)-1]))
 }
 
-// Lies has reads answered by a service that breaks its word about a file. Each must fail: what it gives is not the file.
+// Lies has reads answered by a service that breaks its word about a file. Each must fail: what it gives is not the
+// file.
 func Lies(t *testing.T, proxy *Proxy, p Place) {
 	name, target := p.at("file"), proxy.target
 	defer proxy.Serve(target)

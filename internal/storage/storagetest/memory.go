@@ -82,7 +82,11 @@ func (m *Memory) put(name string, content []byte, options storage.Options) error
 		return &fs.PathError{Op: "commit", Path: name, Err: fs.ErrExist}
 	}
 	m.writes++
-	m.files[name] = memoryFile{m, storage.Info{Name: name, Size: int64(len(content)), Generation: strconv.Itoa(m.writes)}, content}
+	m.files[name] = memoryFile{m, storage.Info{
+		Name:       name,
+		Size:       int64(len(content)),
+		Generation: strconv.Itoa(m.writes),
+	}, content}
 	return nil
 }
 

@@ -46,9 +46,9 @@ func NewProxy(t testing.TB, target http.Handler) *Proxy {
 // Serve sets what answers. A server may have to know the address of the proxy first.
 func (p *Proxy) Serve(target http.Handler) { p.target = target }
 
-// Hurt makes one request in a given number fail in one of several ways, which the seed chooses: it is refused with 503 or 429
-// before or after the server has heard of it, its connection is cut before or after, or within the answer, the answer is
-// short, slow, or never ends. No request is hurt if every is 0.
+// Hurt makes one request in a given number fail in one of several ways, which the seed chooses: it is refused with 503
+// or 429 before or after the server has heard of it, its connection is cut before or after, or within the answer, the
+// answer is short, slow, or never ends. No request is hurt if every is 0.
 func (p *Proxy) Hurt(every int, seed uint64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -64,8 +64,8 @@ func (p *Proxy) Requests() map[string]int {
 	return counted
 }
 
-// Bytes returns how many bytes of requests and of answers there were since the last call, without headers. Requests that are hurt do not
-// count.
+// Bytes returns how many bytes of requests and of answers there were since the last call, without headers. Requests
+// that are hurt do not count.
 func (p *Proxy) Bytes() (received, sent int64) { return p.received.Swap(0), p.sent.Swap(0) }
 
 // countedBody counts the bytes of a request, and countedAnswer the bytes of its answer.
@@ -101,7 +101,8 @@ func (p *Proxy) Hurts() map[string]int {
 
 // Kind returns the kind of a request to either service: list, stat, read, write, copy, remove or other.
 func Kind(r *http.Request) string {
-	query, google := r.URL.Query(), strings.HasPrefix(r.URL.Path, "/storage/v1/") || strings.HasPrefix(r.URL.Path, "/upload/")
+	query := r.URL.Query()
+	google := strings.HasPrefix(r.URL.Path, "/storage/v1/") || strings.HasPrefix(r.URL.Path, "/upload/")
 	_, list := query["list-type"]
 	switch copied := r.Header.Get("X-Amz-Copy-Source") != "" || strings.Contains(r.URL.Path, "/rewriteTo/"); {
 	case copied:

@@ -21,8 +21,8 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// Web is a server of the web and a hub of datasets. Its files are in memory. The file folder/file is at /folder/file, and in the dataset
-// folder/file of the hub.
+// Web is a server of the web and a hub of datasets. Its files are in memory. The file folder/file is at /folder/file,
+// and in the dataset folder/file of the hub.
 type Web struct {
 	Memory *Memory
 	// Folder is where its files are in the memory.
@@ -46,7 +46,8 @@ func ServeWeb(t testing.TB) (*Web, *x509.CertPool) {
 	return w, roots
 }
 
-// Secure serves https for as long as the test runs. It returns the address without the scheme, and who has signed the certificate.
+// Secure serves https for as long as the test runs. It returns the address without the scheme, and who has signed the
+// certificate.
 func Secure(t testing.TB, handler http.Handler) (host string, roots *x509.CertPool) {
 	server := httptest.NewUnstartedServer(handler)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of connections that are cut, or not believed
@@ -140,7 +141,8 @@ func (w *Web) tree(answer http.ResponseWriter, r *http.Request, dataset, folder 
 	if len(items) > page {
 		query := r.URL.Query()
 		query.Set("cursor", fmt.Sprint(from+page))
-		answer.Header().Set("Link", fmt.Sprintf(`<http://%s%s?%s>; rel="next"`, r.Host, r.URL.EscapedPath(), query.Encode()))
+		answer.Header().Set("Link",
+			fmt.Sprintf(`<http://%s%s?%s>; rel="next"`, r.Host, r.URL.EscapedPath(), query.Encode()))
 		items = items[:page]
 	}
 	_ = json.NewEncoder(answer).Encode(items)

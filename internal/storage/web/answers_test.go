@@ -24,7 +24,8 @@ func give(w http.ResponseWriter, r *http.Request, content string) {
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
 }
 
-// TestAnswers: what a server answers for a file that it does not give, or not as it must be read, is an error that says what to do.
+// TestAnswers: what a server answers for a file that it does not give, or not as it must be read, is an error that says
+// what to do.
 func TestAnswers(t *testing.T) {
 	alone(t)
 	for name, test := range map[string]struct {
@@ -33,8 +34,14 @@ func TestAnswers(t *testing.T) {
 		cause  error
 	}{
 		"not there": {http.NotFound, "404 Not Found", fs.ErrNotExist},
-		"forbidden": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "~/.netrc", fs.ErrPermission},
-		"no ranges": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "some text") }, "reads no ranges of files: download the file", nil},
+		"forbidden": {
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "~/.netrc",
+			fs.ErrPermission,
+		},
+		"no ranges": {
+			func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "some text") },
+			"reads no ranges of files: download the file", nil,
+		},
 		"no length": {func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, "some")
 			_ = http.NewResponseController(w).Flush()
@@ -44,11 +51,15 @@ func TestAnswers(t *testing.T) {
 			w.Header().Set("Content-Range", "bytes 0-0/*")
 			w.WriteHeader(http.StatusPartialContent)
 		}, "does not report the length", nil},
-		"no range at all": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusPartialContent) }, "reads no ranges", nil},
+		"no range at all": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusPartialContent)
+		}, "reads no ranges", nil},
 		"a folder": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, r.URL.Path+"/", http.StatusMovedPermanently)
 		}, "the address is a folder", fs.ErrNotExist},
-		"a circle": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, "10 servers lead from one to the next", nil},
+		"a circle": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+		}, "10 servers lead from one to the next", nil},
 		"to plain HTTP": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://"+r.Host+"/other", http.StatusFound)
 		}, "which nobody protects", nil},
@@ -61,10 +72,13 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestUntrusted: a server whose certificate nobody has signed whom the system trusts is not believed, and not asked twice.
+// TestUntrusted: a server whose certificate nobody has signed whom the system trusts is not believed, and not asked
+// twice.
 func TestUntrusted(t *testing.T) {
 	alone(t)
-	host, _ := storagetest.Secure(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { give(w, r, "content") }))
+	host, _ := storagetest.Secure(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		give(w, r, "content")
+	}))
 	begun := time.Now()
 	_, err := web.New(bucket.Usual(), nil).Stat("https://" + host + "/file")
 	if err == nil || !strings.Contains(err.Error(), "SSL_CERT_FILE") || time.Since(begun) > time.Minute {
@@ -79,7 +93,8 @@ func TestChanged(t *testing.T) {
 		var version atomic.Int64
 		host, roots := storagetest.Secure(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set(field, map[string][]string{
-				"Etag": {`"1"`, `W/"2"`}, "Last-Modified": {"Tue, 24 Nov 2026 10:00:00 GMT", "Tue, 24 Nov 2026 10:00:01 GMT"},
+				"Etag":          {`"1"`, `W/"2"`},
+				"Last-Modified": {"Tue, 24 Nov 2026 10:00:00 GMT", "Tue, 24 Nov 2026 10:00:01 GMT"},
 			}[field][version.Load()])
 			give(w, r, "content")
 		}))
@@ -122,7 +137,8 @@ func TestTokens(t *testing.T) {
 	if err := os.WriteFile(netrc, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := web.New(hasty(), roots).Stat("https://" + host + "/file"); err != nil || info.Size != 7 || told.Load() != "Basic bWU6c2VjcmV0" {
+	if info, err := web.New(hasty(), roots).Stat("https://" + host + "/file"); err != nil || info.Size != 7 ||
+		told.Load() != "Basic bWU6c2VjcmV0" {
 		t.Errorf("%+v, %v, told %v", info, err, told.Load())
 	}
 	hub := httptest.NewServer(http.HandlerFunc(lead))
@@ -149,9 +165,13 @@ func TestTokens(t *testing.T) {
 // TestNamesWithSecrets: an address with a secret is refused, and the error does not say the secret.
 func TestNamesWithSecrets(t *testing.T) {
 	alone(t)
-	for _, name := range []string{"https://user:hush@host/file", "https://host/file?X-Amz-Signature=hush", "https://host/file?a=b&SIG=hush", "https://host/file?key=hu@sh"} {
+	for _, name := range []string{
+		"https://user:hush@host/file", "https://host/file?X-Amz-Signature=hush",
+		"https://host/file?a=b&SIG=hush", "https://host/file?key=hu@sh",
+	} {
 		_, err := web.New(hasty(), nil).Stat(name)
-		if err == nil || !strings.Contains(err.Error(), "are in all results") || !strings.Contains(err.Error(), "https://host/file:") {
+		if err == nil || !strings.Contains(err.Error(), "are in all results") ||
+			!strings.Contains(err.Error(), "https://host/file:") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -163,7 +183,10 @@ func TestReadOnly(t *testing.T) {
 	store := web.New(hasty(), nil)
 	_, created := store.Create("https://host/file", storage.Options{})
 	_, leased := store.Lease("https://host/file", "a test")
-	for _, err := range []error{created, leased, store.Remove("https://host/file"), store.Copy("https://host/file", "https://host/other")} {
+	for _, err := range []error{
+		created, leased, store.Remove("https://host/file"),
+		store.Copy("https://host/file", "https://host/other"),
+	} {
 		if !errors.Is(err, fs.ErrPermission) {
 			t.Error(err)
 		}
@@ -204,7 +227,8 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// TestHubNames: what is between the name of a dataset and the file in it is the revision, which stays the commit that it was first.
+// TestHubNames: what is between the name of a dataset and the file in it is the revision, which stays the commit that
+// it was first.
 func TestHubNames(t *testing.T) {
 	alone(t)
 	var asked []string
@@ -215,14 +239,18 @@ func TestHubNames(t *testing.T) {
 			fmt.Fprintf(w, `{"sha": "%040x"}`, commits.Add(1))
 			return
 		}
-		fmt.Fprint(w, `[{"type": "file", "oid": "b", "size": 3, "path": "a/x y", "lfs": {"oid": "c", "size": 3}}, {"type": "directory", "path": "a/d"}]`)
+		fmt.Fprint(w,
+			`[{"type": "file", "oid": "b", "size": 3, "path": "a/x y", "lfs": {"oid": "c", "size": 3}}, {"type": "directory", "path": "a/d"}]`)
 	}))
 	defer hub.Close()
 	t.Setenv("HF_ENDPOINT", hub.URL+"/")
 	store := web.NewHub(hasty(), nil)
 	for name, revision := range map[string]string{
-		"hf://datasets/o/n/a/x y": "main", "hf://datasets/o/n@v1.0/a/x y": "v1.0", "hf://datasets/o/n@refs/convert/parquet/a/x y": "refs%2Fconvert%2Fparquet",
-		"hf://datasets/o/n@refs%2Fpr%2F7/a/x y": "refs%2Fpr%2F7", "hf://datasets/o/m@~parquet/a/x y": "refs%2Fconvert%2Fparquet",
+		"hf://datasets/o/n/a/x y":                      "main",
+		"hf://datasets/o/n@v1.0/a/x y":                 "v1.0",
+		"hf://datasets/o/n@refs/convert/parquet/a/x y": "refs%2Fconvert%2Fparquet",
+		"hf://datasets/o/n@refs%2Fpr%2F7/a/x y":        "refs%2Fpr%2F7",
+		"hf://datasets/o/m@~parquet/a/x y":             "refs%2Fconvert%2Fparquet",
 	} {
 		asked = nil
 		before := commits.Load()
@@ -233,7 +261,9 @@ func TestHubNames(t *testing.T) {
 			}
 		}
 		dataset := name[len("hf://datasets/") : len("hf://datasets/")+3]
-		want := fmt.Sprintf("/api/datasets/%s/revision/%s /api/datasets/%[1]s/tree/%040[3]x/a /api/datasets/%[1]s/tree/%040[3]x/a", dataset, revision, before+1)
+		want := fmt.Sprintf(
+			"/api/datasets/%s/revision/%s /api/datasets/%[1]s/tree/%040[3]x/a /api/datasets/%[1]s/tree/%040[3]x/a",
+			dataset, revision, before+1)
 		if got := strings.Join(asked, " "); got != want {
 			t.Errorf("%s asks for %s, want %s", name, got, want)
 		}

@@ -22,8 +22,8 @@ import (
 	"mirrorbeam.dev/internal/storage/bucket"
 )
 
-// client makes requests to servers of the web. It follows redirects itself: a token goes to the host that was named and to no
-// other one, and a server out in the public leads to no address that only this network reaches.
+// client makes requests to servers of the web. It follows redirects itself: a token goes to the host that was named and
+// to no other one, and a server out in the public leads to no address that only this network reaches.
 type client struct {
 	meter bucket.Meter
 	// near reaches any address, far only those that anybody reaches.
@@ -45,7 +45,10 @@ func newClient(roots *x509.CertPool) *client {
 }
 
 // shared are networks that only some machines reach, in addition to those that package netip knows.
-var shared = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("64:ff9b::/96")}
+var shared = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
+	netip.MustParsePrefix("64:ff9b::/96"),
+}
 
 // isPublic reports whether anybody reaches an address, which has a port.
 func isPublic(address string) bool {
@@ -55,7 +58,8 @@ func isPublic(address string) bool {
 		!slices.ContainsFunc(shared, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-var errPrivate = errors.New("a public server leads to an address that only this network reaches: name that address if you trust it")
+var errPrivate = errors.New(
+	"a public server leads to an address that only this network reaches: name that address if you trust it")
 
 // publicOnly lets no connection be made to an address that only this network reaches.
 func publicOnly(_, address string, _ syscall.RawConn) error {
@@ -68,15 +72,16 @@ func publicOnly(_, address string, _ syscall.RawConn) error {
 // answer is the answer of the last server of a chain of redirects.
 type answer struct {
 	*http.Response
-	// own is the header of the last answer of the host that was named, or of the one that tells the etag of where it leads.
+	// own is the header of the last answer of the host that was named, or of the one that tells the etag of where it
+	// leads.
 	own http.Header
 }
 
 // linkedEtag is the field in which the hub says the etag of a file that is elsewhere.
 const linkedEtag = "X-Linked-Etag"
 
-// get asks for a stretch of what is at an address, or for all of it if the length is 0. Its answer has a status below 300. An error that is
-// an answer is a refusal.
+// get asks for a stretch of what is at an address, or for all of it if the length is 0. Its answer has a status below
+// 300. An error that is an answer is a refusal.
 func (c *client) get(ctx context.Context, address string, offset, length int64) (answer, error) {
 	first, err := url.Parse(address)
 	if err != nil {
@@ -86,7 +91,12 @@ func (c *client) get(ctx context.Context, address string, offset, length int64) 
 	next, isLed := first, false
 	const mostRedirects = 10
 	for range mostRedirects {
-		request := &http.Request{Method: http.MethodGet, URL: next, Host: next.Host, Header: http.Header{"Accept-Encoding": {"identity"}}}
+		request := &http.Request{
+			Method: http.MethodGet,
+			URL:    next,
+			Host:   next.Host,
+			Header: http.Header{"Accept-Encoding": {"identity"}},
+		}
 		if length > 0 {
 			request.Header.Set("Range", bucket.Range(offset, length))
 		}
@@ -116,12 +126,15 @@ func (c *client) get(ctx context.Context, address string, offset, length int64) 
 			return answer{}, err
 		}
 	}
-	return answer{}, fmt.Errorf("%d servers lead from one to the next: name the address that has the file", mostRedirects)
+	return answer{}, fmt.Errorf("%d servers lead from one to the next: name the address that has the file",
+		mostRedirects)
 }
 
-// send sends a request, and reports whether the server is one that anybody reaches. If a public server has led there, only such a server is
-// asked. A proxy of the user's decides for itself.
-func (c *client) send(ctx context.Context, request *http.Request, isLed bool) (got *http.Response, isFar bool, err error) {
+// send sends a request, and reports whether the server is one that anybody reaches. If a public server has led there,
+// only such a server is asked. A proxy of the user's decides for itself.
+func (c *client) send(ctx context.Context, request *http.Request,
+	isLed bool,
+) (got *http.Response, isFar bool, err error) {
 	proxy, err := http.ProxyFromEnvironment(request)
 	if err != nil {
 		return nil, false, err
@@ -153,7 +166,8 @@ func follow(from *url.URL, place string) (*url.URL, error) {
 	case err != nil:
 		return nil, errors.New("the server leads to an address that is malformed: name the address that has the file")
 	case next.Scheme != from.Scheme && next.Scheme != "https":
-		return nil, fmt.Errorf("the server leads to an address of %s://, which nobody protects on the way: name another one", next.Scheme)
+		return nil, fmt.Errorf(
+			"the server leads to an address of %s://, which nobody protects on the way: name another one", next.Scheme)
 	case next.Host == from.Host && next.Path == from.Path+"/":
 		return nil, &refusal{status: http.StatusNotFound, text: "the address is a folder"}
 	}
@@ -176,7 +190,11 @@ func (r *refusal) Error() string { return r.text }
 
 // refuse returns the error that an answer is. The hub says in its header what is wrong.
 func refuse(got *http.Response) error {
-	r := &refusal{status: got.StatusCode, text: cmp.Or(got.Header.Get("X-Error-Message"), fmt.Sprintf("%d %s", got.StatusCode, http.StatusText(got.StatusCode)))}
+	r := &refusal{
+		status: got.StatusCode,
+		text: cmp.Or(got.Header.Get("X-Error-Message"),
+			fmt.Sprintf("%d %s", got.StatusCode, http.StatusText(got.StatusCode))),
+	}
 	wait := got.Header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(wait, 10, 31); err == nil {
 		r.after = time.Duration(seconds) * time.Second
@@ -208,7 +226,12 @@ func (c *client) Judge(err error) (meaning bucket.Meaning) {
 }
 
 func (a answer) stretch() (bucket.Body, error) {
-	body := bucket.Body{ReadCloser: a.Body, Length: a.ContentLength, Size: a.ContentLength, Encoding: a.Header.Get("Content-Encoding")}
+	body := bucket.Body{
+		ReadCloser: a.Body,
+		Length:     a.ContentLength,
+		Size:       a.ContentLength,
+		Encoding:   a.Header.Get("Content-Encoding"),
+	}
 	if a.StatusCode != http.StatusPartialContent {
 		return body, nil // of the whole
 	}

@@ -1,5 +1,5 @@
-// Package web reads files from web servers and from the hub of Hugging Face. Their names are https://host/folder/file and
-// hf://datasets/owner/name/folder/file. It writes nothing.
+// Package web reads files from web servers and from the hub of Hugging Face. Their names are https://host/folder/file
+// and hf://datasets/owner/name/folder/file. It writes nothing.
 //
 // The environment chooses, so that the workers of a cluster need no flags:
 //
@@ -28,7 +28,8 @@ func Register() {
 	storage.Register("hf", NewHub(bucket.Usual(), nil))
 }
 
-// New returns the storage of https://, which trusts servers whose certificates roots has signed; nil: those that the system trusts.
+// New returns the storage of https://, which trusts servers whose certificates roots has signed; nil: those that the
+// system trusts.
 func New(limits bucket.Limits, roots *x509.CertPool) *bucket.Store {
 	return bucket.NewReadOnly("https", &servers{newClient(roots)}, limits)
 }
@@ -38,7 +39,8 @@ type servers struct{ *client }
 
 // secrets are parameters of addresses by which the one who knows them is let in.
 var secrets = []string{
-	"access_key", "access_token", "api_key", "apikey", "auth", "auth_token", "jwt", "key", "password", "private_token", "pwd", "secret", "sig", "signature",
+	"access_key", "access_token", "api_key", "apikey", "auth", "auth_token", "jwt", "key", "password", "private_token",
+	"pwd", "secret", "sig", "signature",
 	"token", "x-amz-security-token", "x-amz-signature", "x-goog-signature",
 }
 
@@ -48,21 +50,28 @@ func address(key bucket.Key) (string, error) {
 	values, _ := url.ParseQuery(query)
 	for parameter := range values {
 		if slices.Contains(secrets, strings.ToLower(parameter)) {
-			return "", bucket.SecretError(fmt.Sprintf("the address has a secret (%s), and file names are in all results: download the file and name the copy, or name it as gs:// or s3://", parameter))
+			return "", bucket.SecretError(
+				fmt.Sprintf(
+					"the address has a secret (%s), and file names are in all results: "+
+						"download the file and name the copy, or name it as gs:// or s3://", parameter))
 		}
 	}
 	if strings.Contains(key.Bucket, "@") {
-		return "", bucket.SecretError("the address has a name or a password, and file names are in all results: put them into ~/.netrc")
+		return "", bucket.SecretError(
+			"the address has a name or a password, and file names are in all results: put them into ~/.netrc")
 	}
 	return "https://" + key.Bucket + "/" + key.Name, nil
 }
 
 // List fails: HTTP has no lists.
 func (s *servers) List(context.Context, bucket.Key, string) ([]bucket.Object, string, error) {
-	return nil, "", errors.New("no file has this address, and a server of the web lists no folders: check the address, name each of the files, or download the folder (wget -r -np) and name that")
+	return nil, "", errors.New(
+		"no file has this address, and a server of the web lists no folders: check the address, " +
+			"name each of the files, or download the folder (wget -r -np) and name that")
 }
 
-// Stat reads the first byte: not every server answers another question about a file that it would give, and ranges are needed later.
+// Stat reads the first byte: not every server answers another question about a file that it would give, and ranges are
+// needed later.
 func (s *servers) Stat(ctx context.Context, key bucket.Key) (bucket.Object, error) {
 	at, err := address(key)
 	if err != nil {
@@ -81,14 +90,17 @@ func (s *servers) Stat(ctx context.Context, key bucket.Key) (bucket.Object, erro
 	case err != nil:
 		return bucket.Object{}, err
 	case body.Size < 0:
-		return bucket.Object{}, errors.New("the server does not report the length of the file: download the file (curl -O) and name the copy")
+		return bucket.Object{}, errors.New(
+			"the server does not report the length of the file: download the file (curl -O) and name the copy")
 	case got.StatusCode != http.StatusPartialContent && body.Size > 0:
-		return bucket.Object{}, errors.New("the server reads no ranges of files: download the file (curl -O) and name the copy")
+		return bucket.Object{}, errors.New(
+			"the server reads no ranges of files: download the file (curl -O) and name the copy")
 	}
 	return bucket.Object{Name: key.Name, Size: body.Size, Generation: generation(got.Header)}, nil
 }
 
-// generation returns what tells one content of a file from another: the etag or, without one, the time at which it was written.
+// generation returns what tells one content of a file from another: the etag or, without one, the time at which it was
+// written.
 func generation(header http.Header) string {
 	if etag := header.Get("Etag"); etag != "" {
 		return etag

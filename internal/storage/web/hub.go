@@ -56,7 +56,9 @@ func (h *hub) place(key bucket.Key) (place, error) {
 	name, inner, _ := strings.Cut(rest, "/")
 	name, revision, isRevised := strings.Cut(name, "@")
 	if key.Bucket != "datasets" || owner == "" || name == "" || isRevised && revision == "" {
-		return place{}, errors.New("this is no dataset of the hub: want hf://datasets/owner/name/path or hf://datasets/owner/name@revision/path")
+		return place{}, errors.New(
+			"this is no dataset of the hub: want hf://datasets/owner/name/path or " +
+				"hf://datasets/owner/name@revision/path")
 	}
 	p := place{dataset: owner + "/" + name, revision: cmp.Or(revision, "main")}
 	if parts := reference.FindStringSubmatch(revision + "/" + inner); parts != nil {
@@ -71,9 +73,11 @@ func (h *hub) place(key bucket.Key) (place, error) {
 	return p, nil
 }
 
-// in returns the address of what the hub has of a dataset, from parts that have no slash of their own. A path keeps its slashes.
+// in returns the address of what the hub has of a dataset, from parts that have no slash of their own. A path keeps its
+// slashes.
 func in(prefix, dataset, what, revision, inner string) string {
-	address := hubAddress().JoinPath(prefix, "datasets").String() + "/" + dataset + "/" + what + "/" + url.PathEscape(revision)
+	address := hubAddress().JoinPath(prefix, "datasets").String() + "/" + dataset + "/" + what + "/" +
+		url.PathEscape(revision)
 	for part := range strings.SplitSeq(inner, "/") {
 		if part != "" {
 			address += "/" + url.PathEscape(part)
@@ -136,7 +140,9 @@ func (i item) object(name string) bucket.Object {
 	return object
 }
 
-func (h *hub) List(ctx context.Context, prefix bucket.Key, mark string) (objects []bucket.Object, next string, err error) {
+func (h *hub) List(ctx context.Context, prefix bucket.Key,
+	mark string,
+) (objects []bucket.Object, next string, err error) {
 	p, err := h.place(prefix)
 	if err != nil {
 		return nil, "", err
@@ -151,7 +157,9 @@ func (h *hub) List(ctx context.Context, prefix bucket.Key, mark string) (objects
 }
 
 // tree returns a page of what is in a folder, and the mark of the next one. A folder that is not there is empty.
-func (h *hub) tree(ctx context.Context, p place, folder, mark string, isDeep bool) (page []item, next string, err error) {
+func (h *hub) tree(ctx context.Context, p place, folder, mark string,
+	isDeep bool,
+) (page []item, next string, err error) {
 	commit, err := h.commit(ctx, p)
 	if err != nil {
 		return nil, "", err
@@ -224,7 +232,8 @@ func (h *hub) Read(ctx context.Context, span bucket.Span) (bucket.Body, error) {
 func (h *hub) Judge(err error) bucket.Meaning {
 	meaning := h.client.Judge(err)
 	if meaning.Status == http.StatusUnauthorized || meaning.Status == http.StatusForbidden {
-		meaning.Advice = "check the name; for a private dataset set HF_TOKEN, and for a gated one accept its conditions on its page first"
+		meaning.Advice = "check the name; for a private dataset set HF_TOKEN, " +
+			"and for a gated one accept its conditions on its page first"
 	}
 	return meaning
 }

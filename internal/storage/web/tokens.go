@@ -12,7 +12,8 @@ import (
 	"sync"
 )
 
-// tokens finds what a host wants to know of who asks: in ~/.netrc, and for the hub in its own places. The zero tokens is ready for use.
+// tokens finds what a host wants to know of who asks: in ~/.netrc, and for the hub in its own places. The zero tokens
+// is ready for use.
 type tokens struct {
 	once   sync.Once
 	logins map[string]login // by host; "" is of all others
@@ -112,6 +113,7 @@ func hubToken() string {
 	home, _ := os.UserHomeDir()
 	cache := cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join(home, ".cache"))
 	folder := cmp.Or(os.Getenv("HF_HOME"), filepath.Join(cache, "huggingface"))
-	content, _ := os.ReadFile(cmp.Or(os.Getenv("HF_TOKEN_PATH"), filepath.Join(folder, "token"))) // without it requests are anonymous
+	// without it requests are anonymous
+	content, _ := os.ReadFile(cmp.Or(os.Getenv("HF_TOKEN_PATH"), filepath.Join(folder, "token")))
 	return strings.TrimSpace(string(content))
 }

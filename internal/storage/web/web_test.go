@@ -23,7 +23,10 @@ func hasty() bucket.Limits {
 // alone sees to it that no token of this machine is sent.
 func alone(t *testing.T) {
 	home := t.TempDir()
-	for _, name := range []string{"NETRC", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HOME", "XDG_CACHE_HOME", "HTTPS_PROXY", "HF_ENDPOINT"} {
+	for _, name := range []string{
+		"NETRC", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN_PATH", "HF_HOME",
+		"XDG_CACHE_HOME", "HTTPS_PROXY", "HF_ENDPOINT",
+	} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("HOME", home)
@@ -63,11 +66,17 @@ func places(t *testing.T) (proxy *storagetest.Proxy, servers, hub func(*testing.
 	here, there, number := web.New(hasty(), roots), web.NewHub(hasty(), nil), 0
 	servers = func(*testing.T) storagetest.Place {
 		number++
-		return storagetest.Place{Storage: published{here, files, "https://" + host}, Folder: fmt.Sprintf("https://%s/%d", host, number)}
+		return storagetest.Place{
+			Storage: published{here, files, "https://" + host},
+			Folder:  fmt.Sprintf("https://%s/%d", host, number),
+		}
 	}
 	hub = func(*testing.T) storagetest.Place {
 		number++
-		return storagetest.Place{Storage: published{there, files, "hf://datasets"}, Folder: fmt.Sprintf("hf://datasets/owner/name%d/a folder", number)}
+		return storagetest.Place{
+			Storage: published{there, files, "hf://datasets"},
+			Folder:  fmt.Sprintf("hf://datasets/owner/name%d/a folder", number),
+		}
 	}
 	return proxy, servers, hub
 }

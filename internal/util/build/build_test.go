@@ -45,7 +45,10 @@ func TestMatches(t *testing.T) {
 
 // TestCleanCommit: a modified tree has no commit.
 func TestCleanCommit(t *testing.T) {
-	info := &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "c1"}, {Key: "vcs.modified", Value: "false"}}}
+	info := &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "c1"}, {
+		Key:   "vcs.modified",
+		Value: "false",
+	}}}
 	if got := cleanCommit(info); got != "c1" {
 		t.Errorf("a clean tree is of commit %q", got)
 	}

@@ -1,4 +1,5 @@
-// Package corporatest finds the corpora of known truth for tests. They lie next to the repository and are no part of it.
+// Package corporatest finds the corpora of known truth for tests. They lie next to the repository and are no part of
+// it.
 package corporatest
 
 import (
@@ -35,7 +36,8 @@ func Path(t testing.TB, name string) string {
 	return ""
 }
 
-// Folder returns the folder of the corpora, which may be missing: ../shared/corpora, seen from the root of the repository.
+// Folder returns the folder of the corpora, which may be missing: ../shared/corpora, seen from the root of the
+// repository.
 func Folder(t testing.TB) string {
 	t.Helper()
 	root, err := os.Getwd()

@@ -1,4 +1,5 @@
-// Package panics keeps a panic over one document from ending a job: it becomes an error that says what was done to the document.
+// Package panics keeps a panic over one document from ending a job: it becomes an error that says what was done to the
+// document.
 package panics
 
 import (
@@ -22,14 +23,15 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("the program panicked when the document was %s: %s (%s): please report this line", e.Step, e.Value, e.Place)
+	return fmt.Sprintf("the program panicked when the document was %s: %s (%s): please report this line", e.Step,
+		e.Value, e.Place)
 }
 
 // mostValue is the length of the longest value that is shown. A value may quote the document.
 const mostValue = 300
 
-// Over does one step of the work on one document. It returns the error of do, or an [*Error] if do panics. What do has changed by then
-// is in any state. A panic that no document causes goes on, see [OfTask].
+// Over does one step of the work on one document. It returns the error of do, or an [*Error] if do panics. What do has
+// changed by then is in any state. A panic that no document causes goes on, see [OfTask].
 func Over(step string, do func() error) (err error) {
 	defer func() {
 		if value := recover(); OfTask(value) != nil {
@@ -41,8 +43,8 @@ func Over(step string, do func() error) (err error) {
 	return do()
 }
 
-// OfTask returns the error of a task that has panicked because its disk is full or it runs out of numbers. It is nil for
-// all other panics: they are bugs.
+// OfTask returns the error of a task that has panicked because its disk is full or it runs out of numbers. It is nil
+// for all other panics: they are bugs.
 func OfTask(value any) error {
 	err, _ := value.(error)
 	if _, isOfDisk := err.(*paged.Fault); isOfDisk || err == graphs.ErrFull {
@@ -60,7 +62,8 @@ func Of(err error) *Error {
 	return caught
 }
 
-// place returns the innermost function of the program, or of a library of it, that has panicked. It is called while the panic is recovered.
+// place returns the innermost function of the program, or of a library of it, that has panicked. It is called while the
+// panic is recovered.
 func place() string {
 	var callers [64]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers[:])])

@@ -128,7 +128,10 @@ func FuzzAppendText(f *testing.F) {
 
 // FuzzOriginal: a row's text leads back to the string that it was written for.
 func FuzzOriginal(f *testing.F) {
-	for _, s := range []string{"", "plain", "caf\xe9", "\ufffd", "\ufffdab", "\xffab", "\ufffd\ufffdab\xef\xbf", "\ufffda\xe9"} {
+	for _, s := range []string{
+		"", "plain", "caf\xe9", "\ufffd", "\ufffdab", "\xffab", "\ufffd\ufffdab\xef\xbf",
+		"\ufffda\xe9",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

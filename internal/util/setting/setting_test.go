@@ -18,8 +18,14 @@ func TestText(t *testing.T) {
 		plain, want string
 	}{
 		{fault, "keys all: is for verify exact", "--keys all: is for --verify exact"},
-		{braces, "output a{temp}b: cannot be used: permission denied", "--output a{temp}b: cannot be used: permission denied"},
-		{fmt.Errorf("start: %w", fault), "start: keys all: is for verify exact", "start: --keys all: is for --verify exact"},
+		{
+			braces, "output a{temp}b: cannot be used: permission denied",
+			"--output a{temp}b: cannot be used: permission denied",
+		},
+		{
+			fmt.Errorf("start: %w", fault), "start: keys all: is for verify exact",
+			"start: --keys all: is for --verify exact",
+		},
 		{
 			errors.Join(fault, fault, fs.ErrExist),
 			"keys all: is for verify exact\nkeys all: is for verify exact\nfile already exists",

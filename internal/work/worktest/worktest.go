@@ -76,7 +76,9 @@ func Catalog(t testing.TB, paths ...string) string {
 // Tasks returns the tasks that a delivery makes of run files.
 func Tasks(t testing.TB, runs work.Runs, d work.Delivery, paths ...string) (tasks []work.Task) {
 	t.Helper()
-	if err := d.Deliver(string(runs.Folder), paths, findings.Counts{}, func(task work.Task) { tasks = append(tasks, task) }); err != nil {
+	if err := d.Deliver(string(runs.Folder), paths, findings.Counts{}, func(task work.Task) {
+		tasks = append(tasks, task)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	return tasks
@@ -95,7 +97,9 @@ func Joined(tasks []work.Task) (joined []work.Task) {
 }
 
 // Do does tasks and returns their outcomes.
-func Do(t testing.TB, runs work.Runs, tasks []work.Task, do func(context.Context, work.Task, *work.TaskContext) error) (outcomes []work.Outcome) {
+func Do(t testing.TB, runs work.Runs, tasks []work.Task,
+	do func(context.Context, work.Task, *work.TaskContext) error,
+) (outcomes []work.Outcome) {
 	t.Helper()
 	for _, task := range tasks {
 		outcome, err := Try(t, runs, task, do)
@@ -108,7 +112,9 @@ func Do(t testing.TB, runs work.Runs, tasks []work.Task, do func(context.Context
 }
 
 // Try does one task. It returns the outcome, and the error if the task fails.
-func Try(t testing.TB, runs work.Runs, task work.Task, do func(context.Context, work.Task, *work.TaskContext) error) (work.Outcome, error) {
+func Try(t testing.TB, runs work.Runs, task work.Task,
+	do func(context.Context, work.Task, *work.TaskContext) error,
+) (work.Outcome, error) {
 	t.Helper()
 	outcome := work.Outcome{Number: task.Number}
 	taskContext := work.TaskContext{Memory: &work.Memory{}, Runs: runs, Outcome: &outcome, Hold: func(any) {}}
@@ -123,10 +129,17 @@ func Counted(counts findings.Counts) findings.Findings {
 
 // Plan does a step that sees the outcomes of tasks before it. It returns the outcome of the
 // step and the tasks that it makes.
-func Plan(t testing.TB, runs work.Runs, outcomes []work.Outcome, do func(context.Context, *work.Planning) error) (work.Outcome, []work.Task) {
+func Plan(t testing.TB, runs work.Runs, outcomes []work.Outcome,
+	do func(context.Context, *work.Planning) error,
+) (work.Outcome, []work.Task) {
 	t.Helper()
 	var tasks []work.Task
-	p := work.Planning{Memory: &work.Memory{}, Runs: runs, Outcomes: outcomes, Emit: func(task work.Task) { tasks = append(tasks, task) }}
+	p := work.Planning{
+		Memory:   &work.Memory{},
+		Runs:     runs,
+		Outcomes: outcomes,
+		Emit:     func(task work.Task) { tasks = append(tasks, task) },
+	}
 	for _, o := range outcomes {
 		findings.Merge(&p.Counts, o.Counts)
 	}
@@ -136,8 +149,8 @@ func Plan(t testing.TB, runs work.Runs, outcomes []work.Outcome, do func(context
 	return p.Outcome, tasks
 }
 
-// Read returns the records of a kind by shard. Records of several run files stand one behind the other. A run file "" has
-// none.
+// Read returns the records of a kind by shard. Records of several run files stand one behind the other. A run file ""
+// has none.
 func Read(t testing.TB, kind runfile.Kind, paths ...string) map[int][]byte {
 	t.Helper()
 	packed := map[int][]byte{}
@@ -165,8 +178,8 @@ func Read(t testing.TB, kind runfile.Kind, paths ...string) map[int][]byte {
 
 func init() { work.Rehearse = rehearse }
 
-// rehearse makes attempts that do not count: one that breaks off, one whose outcome is lost, and one at the same time as
-// the last, or some of these.
+// rehearse makes attempts that do not count: one that breaks off, one whose outcome is lost, and one at the same time
+// as the last, or some of these.
 func rehearse(
 	ctx context.Context, seed uint64, name string, attempt work.Attempt,
 ) (done work.Done, figures work.Figures, err error) {

@@ -37,7 +37,9 @@ func (s *Server) count(ctx context.Context, client jobpb.JobServiceClient, job *
 func metric(info *pipepb.MonitoringInfo) (*df.MetricUpdate, error) {
 	labels := info.GetLabels()
 	update := &df.MetricUpdate{Name: &df.MetricStructuredName{
-		Origin: "user", Name: labels["NAME"], Context: map[string]string{"step": labels["PTRANSFORM"], "namespace": labels["NAMESPACE"]},
+		Origin:  "user",
+		Name:    labels["NAME"],
+		Context: map[string]string{"step": labels["PTRANSFORM"], "namespace": labels["NAMESPACE"]},
 	}}
 	var names []string
 	switch info.GetUrn() {

@@ -30,7 +30,12 @@ func startPool(binary string) (*pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pool{address: listener.Addr().String(), binary: binary, server: grpc.NewServer(), workers: map[string]*exec.Cmd{}}
+	p := &pool{
+		address: listener.Addr().String(),
+		binary:  binary,
+		server:  grpc.NewServer(),
+		workers: map[string]*exec.Cmd{},
+	}
 	fnpb.RegisterBeamFnExternalWorkerPoolServer(p.server, p)
 	p.serving.Go(func() { _ = p.server.Serve(listener) })
 	return p, nil

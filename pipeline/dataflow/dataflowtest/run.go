@@ -132,7 +132,8 @@ func (s *Server) pipeline(job *Job) (*pipepb.Pipeline, error) {
 		return nil, err
 	}
 	if got := hash(content); got != where.Options.PipelineProtoHash {
-		return nil, fmt.Errorf("the pipeline %s has the hash %s, not %s", where.Options.PipelineURL, got, where.Options.PipelineProtoHash)
+		return nil, fmt.Errorf("the pipeline %s has the hash %s, not %s", where.Options.PipelineURL, got,
+			where.Options.PipelineProtoHash)
 	}
 	pipeline := &pipepb.Pipeline{}
 	return pipeline, proto.Unmarshal(content, pipeline)

@@ -1,5 +1,5 @@
-// Package dataflowtest is a stand-in for the Dataflow service and for Cloud Storage, on this machine. It takes jobs, and
-// either plays what a test tells it or runs them, with workers that it starts from the staged program.
+// Package dataflowtest is a stand-in for the Dataflow service and for Cloud Storage, on this machine. It takes jobs,
+// and either plays what a test tells it or runs them, with workers that it starts from the staged program.
 package dataflowtest
 
 import (
@@ -67,7 +67,12 @@ type Job struct {
 func Start(t testing.TB) *Server {
 	s := &Server{t: t, states: []string{"JOB_STATE_PENDING", "JOB_STATE_RUNNING", "JOB_STATE_DONE"}}
 	proxy := storagetest.NewProxy(t, nil)
-	objects, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true, PublicHost: proxy.Host, ExternalURL: proxy.URL, Writer: io.Discard})
+	objects, err := fakestorage.NewServerWithOptions(fakestorage.Options{
+		NoListener:  true,
+		PublicHost:  proxy.Host,
+		ExternalURL: proxy.URL,
+		Writer:      io.Discard,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +84,10 @@ func Start(t testing.TB) *Server {
 	if err := os.WriteFile(s.key, serviceAccount(t, s.Endpoint+"token"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{"STORAGE_EMULATOR_HOST": proxy.Host, "GOOGLE_APPLICATION_CREDENTIALS": s.key} {
+	for name, value := range map[string]string{
+		"STORAGE_EMULATOR_HOST":          proxy.Host,
+		"GOOGLE_APPLICATION_CREDENTIALS": s.key,
+	} {
 		t.Setenv(name, value)
 	}
 	return s
@@ -96,8 +104,13 @@ func serviceAccount(t testing.TB, address string) []byte {
 		t.Fatal(err)
 	}
 	account, err := json.Marshal(map[string]string{
-		"type": "service_account", "project_id": Project, "private_key_id": "1", "client_email": "driver@" + Project + ".invalid", "client_id": "1",
-		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": address,
+		"type":           "service_account",
+		"project_id":     Project,
+		"private_key_id": "1",
+		"client_email":   "driver@" + Project + ".invalid",
+		"client_id":      "1",
+		"private_key":    string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+		"token_uri":      address,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -147,12 +147,16 @@ func compare(texts []string, runs int) error {
 			k.cpu = append(k.cpu, cpuTime()-start)
 		}
 	}
-	fmt.Printf("%d documents, %.1f MB, %.0f distinct shingles a document (semblance takes %.0f, with repeats), %d permutations\n",
-		len(texts), float64(bytes)/1e6, float64(shingles)/float64(len(texts)), float64(theirShingles)/float64(len(texts)), permutations)
+	fmt.Printf(
+		"%d documents, %.1f MB, %.0f distinct shingles a document (semblance takes %.0f, with repeats), "+
+			"%d permutations\n",
+		len(texts), float64(bytes)/1e6, float64(shingles)/float64(len(texts)),
+		float64(theirShingles)/float64(len(texts)), permutations)
 	for _, k := range kernels {
 		slices.Sort(k.cpu)
 		seconds := k.cpu[len(k.cpu)/2].Seconds()
-		fmt.Printf("%-54s %7.3f CPU-s %8.0f MB/s %10.0f documents/s\n", k.name, seconds, float64(bytes)/seconds/1e6, float64(len(texts))/seconds)
+		fmt.Printf("%-54s %7.3f CPU-s %8.0f MB/s %10.0f documents/s\n", k.name, seconds, float64(bytes)/seconds/1e6,
+			float64(len(texts))/seconds)
 	}
 	return nil
 }

@@ -1,10 +1,11 @@
-// Command languages tells which language '--code auto' finds in the files below some folders, by the endings of their names:
+// Command languages tells which language '--code auto' finds in the files below some folders, by the endings of their
+// names:
 //
 //	go run ./scripts/codetrees/languages trees
 //
-// A line has an ending, whether its files are short (below 150 words), their number, the number of those taken for something else than
-// most of them, and how many are taken for which language. Files that have nothing but lines that begin with # are counted as comments:
-// several languages have such comments, so nothing tells which it is.
+// A line has an ending, whether its files are short (below 150 words), their number, the number of those taken for
+// something else than most of them, and how many are taken for which language. Files that have nothing but lines that
+// begin with # are counted as comments: several languages have such comments, so nothing tells which it is.
 package main
 
 import (

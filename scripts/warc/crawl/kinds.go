@@ -62,7 +62,8 @@ func printCounts(counts map[kind]int, files int) error {
 		fmt.Printf("%s\t%s\t%d\n", about.name, about.fate, counts[kind(k)])
 		visits += counts[kind(k)]
 	}
-	_, err := fmt.Printf("request\tpassed over: request\t%d\nmetadata\tpassed over: metadata\t%d\nwarcinfo\tpassed over: warcinfo\t%d\n",
+	_, err := fmt.Printf(
+		"request\tpassed over: request\t%d\nmetadata\tpassed over: metadata\t%d\nwarcinfo\tpassed over: warcinfo\t%d\n",
 		visits, visits-counts[short], files)
 	return err
 }

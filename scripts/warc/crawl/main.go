@@ -3,12 +3,12 @@
 //	go run ./scripts/warc/crawl -bytes 1000000000 -files 8 -out crawl ../shared/corpora/warc
 //
 // The pages are the HTML pages in the archives of a folder. As in Common Crawl, each visit is three records: request,
-// response and metadata, and each record is a gzip member. What a visit gave is drawn by a generator with a fixed seed, so
-// the same arguments make the same files. The table in kinds.go has the shares: most are pages, and some
-// are redirects, images, revisits, records whose head lies, and records that are damaged. A page is a copy of a real
-// one: one in ten as it is, two in ten with one word in fifty replaced, so that they are near-duplicates, and the
-// others with three words in ten replaced, so that they are documents of their own. One page in ten is sent in chunks,
-// and one in ten compressed. The last file ends within its last record, a response.
+// response and metadata, and each record is a gzip member. What a visit gave is drawn by a generator with a fixed seed,
+// so the same arguments make the same files. The table in kinds.go has the shares: most are pages, and some are
+// redirects, images, revisits, records whose head lies, and records that are damaged. A page is a copy of a real one:
+// one in ten as it is, two in ten with one word in fifty replaced, so that they are near-duplicates, and the others
+// with three words in ten replaced, so that they are documents of their own. One page in ten is sent in chunks, and one
+// in ten compressed. The last file ends within its last record, a response.
 //
 // Bytes are counted before compression. The command prints how many records of each kind it wrote: a line has the
 // kind, what should become of it, and the number.
@@ -50,7 +50,13 @@ func run(archives, folder string, files int, bytes int64, undamaged bool) error 
 	}
 	counts := map[kind]int{}
 	for n := range files {
-		w := &writer{packer: gzip.NewWriter(nil), random: rand.New(rand.NewPCG(uint64(n), 0)), number: n, counts: counts, undamaged: undamaged}
+		w := &writer{
+			packer:    gzip.NewWriter(nil),
+			random:    rand.New(rand.NewPCG(uint64(n), 0)),
+			number:    n,
+			counts:    counts,
+			undamaged: undamaged,
+		}
 		if err := w.makeFile(filepath.Join(folder, fmt.Sprintf("crawl-%05d.warc.gz", n)), pages, bytes); err != nil {
 			return err
 		}
@@ -70,7 +76,8 @@ func (w *writer) makeFile(path string, pages []page, bytes int64) (err error) {
 	if w.file, err = os.Create(path); err != nil {
 		return err
 	}
-	w.record("warcinfo", "application/warc-fields", "", []byte("software: scripts/warc/crawl\r\nformat: WARC File Format 1.0\r\n"))
+	w.record("warcinfo", "application/warc-fields", "",
+		[]byte("software: scripts/warc/crawl\r\nformat: WARC File Format 1.0\r\n"))
 	for w.written < bytes {
 		w.visit(w.draw(), pages[w.random.IntN(len(pages))])
 	}

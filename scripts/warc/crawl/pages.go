@@ -67,7 +67,8 @@ func pagesOf(file []byte) (pages []page) {
 			continue
 		}
 		record, err := parser.Parse(frame.Raw)
-		if err == nil && record.Use == warc.Document && record.MediaType == "text/html" && len(record.Payload) <= largestPage {
+		if err == nil && record.Use == warc.Document && record.MediaType == "text/html" &&
+			len(record.Payload) <= largestPage {
 			pages = append(pages, page{string(record.URL), string(record.Charset), bytes.Clone(record.Payload)})
 		}
 	}

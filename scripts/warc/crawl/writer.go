@@ -29,7 +29,8 @@ type writer struct {
 // visit writes the records of a visit.
 func (w *writer) visit(k kind, p page) {
 	w.counts[k]++
-	w.record("request", "application/http; msgtype=request", p.url, fmt.Appendf(nil, "GET %s HTTP/1.1\r\nAccept: text/html\r\n\r\n", p.url))
+	w.record("request", "application/http; msgtype=request", p.url,
+		fmt.Appendf(nil, "GET %s HTTP/1.1\r\nAccept: text/html\r\n\r\n", p.url))
 	w.response = w.stored
 	const response = "application/http; msgtype=response"
 	switch k {
@@ -75,7 +76,8 @@ func (w *writer) block(k kind, p page) []byte {
 	if charset != "" {
 		charset = "; charset=" + charset
 	}
-	return append(fmt.Appendf(nil, "HTTP/1.1 %s\r\nContent-Type: %s%s\r\n%s\r\n", status, mediaType, charset, coding), content...)
+	return append(fmt.Appendf(nil, "HTTP/1.1 %s\r\nContent-Type: %s%s\r\n%s\r\n", status, mediaType, charset, coding),
+		content...)
 }
 
 // variant returns a page as it is, or with words replaced.
@@ -118,7 +120,9 @@ func (w *writer) record(recordType, contentType, url string, block []byte) {
 // header returns the header of a record. A length below 0 is left out.
 func (w *writer) header(recordType, contentType, url string, length int) []byte {
 	w.records++
-	b := fmt.Appendf(nil, "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Record-ID: <urn:uuid:%08x-0000-4000-8000-%012x>\r\nContent-Type: %s\r\n",
+	b := fmt.Appendf(nil,
+		"WARC/1.0\r\nWARC-Type: %s\r\nWARC-Date: 2026-01-02T03:04:05Z\r\nWARC-Record-ID: "+
+			"<urn:uuid:%08x-0000-4000-8000-%012x>\r\nContent-Type: %s\r\n",
 		recordType, w.number, w.records, contentType)
 	if url != "" {
 		b = fmt.Appendf(b, "WARC-Target-URI: %s\r\n", url)
