@@ -214,6 +214,5 @@ func ExampleMatcher() {
 		fmt.Printf("%d words: %q and %q\n", span.Words, texts[0][span.StartA:span.EndA],
 			texts[1][span.StartB:span.EndB])
 	}
-	// Output: 10 words: "All human beings are born free and equal in dignity" and "all human beings are born free, and
-	// equal in dignity"
+	// Output: 10 words: "All human beings are born free and equal in dignity" and "all human beings are born free, and equal in dignity"
 }

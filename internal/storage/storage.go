@@ -227,7 +227,7 @@ var errEmpty = errors.New("the file is empty")
 
 // DamagedError says that a file is not what this program has written.
 type DamagedError struct {
-	// Op is what failed, such as "read groups of".
+	// Op is what failed, such as "read clusters of".
 	Op string
 	// Path is the file, and Err what is wrong with it.
 	Path string

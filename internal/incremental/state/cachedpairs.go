@@ -45,7 +45,7 @@ func GetCachedPair(b []byte) CachedPair {
 }
 
 // cachedPairsMagic begins a table. The number in it is the number of the layout, and changes with it.
-const cachedPairsMagic = "mirrorbeam cached pairs 1\n"
+const cachedPairsMagic = "mirrorbeam pairs 1\n"
 
 // WriteCachedPairs writes a table of packed cached pairs, in any order and perhaps repeated, to a file that survives a
 // loss of power. It asks stopped now and then, if it is not nil, and ends with its error.
