@@ -90,8 +90,9 @@ func TestPaging(t *testing.T) {
 	}
 	config.Emit = []string{output.Mirrors}
 	for shards, want := range map[int]int{1: 1, 512: 64, 4096: 512} {
-		if got := config.Paging(shards); got !=
-			(documents.Paging{Rule: "host", URL: "url", Date: "date", Ranges: want}) {
+		if got := config.Paging(
+			shards,
+		); got != (documents.Paging{Rule: "host", URL: "url", Date: "date", Ranges: want}) {
 			t.Errorf("paging of %d shards: %+v", shards, got)
 		}
 	}

@@ -319,8 +319,9 @@ func testCommonRuns(t *testing.T, keys methods.Name) {
 	old := time.Unix(1_700_000_000, 0) // a file that has just changed is read again
 	add := func(name string, lines []line) {
 		t.Helper()
-		if err := os.Chtimes(put(t, filepath.Join(folder, name), file{name, lines}.content(), plain), old, old); err !=
-			nil {
+		if err := os.Chtimes(
+			put(t, filepath.Join(folder, name), file{name, lines}.content(), plain), old, old,
+		); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -88,8 +88,9 @@ func TestIntegerIDs(t *testing.T) {
 				if name == output.Annotated && c.file != "in.jsonl" {
 					continue
 				}
-				if content := string(readOutput(t, config.Output, name)); strings.Contains(content, `"`+field+`":"`) ==
-					areIntegers {
+				if content := string(
+					readOutput(t, config.Output, name),
+				); strings.Contains(content, `"`+field+`":"`) == areIntegers {
 					t.Errorf("%s: %s", name, content)
 				}
 			}

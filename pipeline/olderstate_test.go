@@ -20,8 +20,9 @@ func TestOlderState(t *testing.T) {
 		t.Helper()
 		name := filepath.Join(root, "in", fmt.Sprint(file, ".jsonl"))
 		text := fmt.Sprintf("{\"text\": \"document %d has words of its own\"}\n", file)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666)); err !=
-			nil {
+		if err := errors.Join(
+			os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666),
+		); err != nil {
 			t.Fatal(err)
 		}
 		return Run(context.Background(), config)

@@ -167,8 +167,9 @@ func TestManifest(t *testing.T) {
 			config.OutputFormat = format
 			runJob(t, config)
 			var got struct{ Files []output.File }
-			if err := json.Unmarshal(readFile(t, filepath.Join(config.Output, workspace.ManifestName)), &got); err !=
-				nil {
+			if err := json.Unmarshal(
+				readFile(t, filepath.Join(config.Output, workspace.ManifestName)), &got,
+			); err != nil {
 				t.Fatal(err)
 			}
 			published := tree(t, config.Output)

@@ -86,8 +86,9 @@ func sameAsLines[T output.Row](t *testing.T, test, name string, lines, columns j
 		// the script knows no rows of sites
 		if folder := os.Getenv("PARQUET_OUT"); folder != "" && lines.Protected == "" {
 			for ending, content := range map[string][]byte{".parquet": content, ".jsonl": want} {
-				if err := os.WriteFile(filepath.Join(folder, "job-"+test+"-"+shard+ending), content, 0o666); err !=
-					nil {
+				if err := os.WriteFile(
+					filepath.Join(folder, "job-"+test+"-"+shard+ending), content, 0o666,
+				); err != nil {
 					t.Fatal(err)
 				}
 			}

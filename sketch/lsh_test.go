@@ -39,8 +39,9 @@ func TestLSHGolden(t *testing.T) {
 		{"Lorem ipsum dolor sit amet", LSHOptions{}, "uX05itKaghA0gQHCwDCIFg=="},
 		{"Lorem ipsum dolor sit amet", LSHOptions{Width: 2, Hash: sha1.New()}, "VhW06EEJyWQA1gKIAAlQgI4NHUE="},
 	} {
-		if got := base64.StdEncoding.EncodeToString(must(NewLSH(c.options)).Digest(nil, []byte(c.text))); got !=
-			c.want {
+		if got := base64.StdEncoding.EncodeToString(
+			must(NewLSH(c.options)).Digest(nil, []byte(c.text)),
+		); got != c.want {
 			t.Errorf("digest of %q is %s, want %s", c.text, got, c.want)
 		}
 	}

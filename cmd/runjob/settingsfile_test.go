@@ -48,8 +48,9 @@ func TestReadSettings(t *testing.T) {
 	if err := os.WriteFile(at("job.yaml"), []byte("a: 1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(at("large"), append([]byte("a: 1\n#"), make([]byte, maxSettingsBytes)...), 0o600); err !=
-		nil {
+	if err := os.WriteFile(
+		at("large"), append([]byte("a: 1\n#"), make([]byte, maxSettingsBytes)...), 0o600,
+	); err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Mkfifo(at("pipe"), 0o600); err != nil {

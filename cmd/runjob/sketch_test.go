@@ -77,8 +77,9 @@ func TestSketchFaults(t *testing.T) {
 		"", "--kind md5", "--kind simhash --bits 48", "--kind minhash --sketch-size 0",
 		"--kind lsh --shingle 0",
 	} {
-		if _, err := parse(append([]string{"sketch"}, strings.Fields(args)...), io.Discard); exitCode(err) !=
-			exitUsage {
+		if _, err := parse(
+			append([]string{"sketch"}, strings.Fields(args)...), io.Discard,
+		); exitCode(err) != exitUsage {
 			t.Errorf("%s: %v", args, err)
 		}
 	}

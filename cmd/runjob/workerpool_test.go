@@ -176,8 +176,9 @@ func TestWorkerPool(t *testing.T) {
 	next(t, "the engine has died", one.gone)
 	none(t, "another engine has died", two.gone)
 
-	if code, message := newScene(t).command("runjob", "worker-pool", "--probe", "--listen", p.address).ends(); code !=
-		exitDone {
+	if code, message := newScene(t).command(
+		"runjob", "worker-pool", "--probe", "--listen", p.address,
+	).ends(); code != exitDone {
 		t.Errorf("a probe of the pool: exit code %d: %s", code, message)
 	}
 	if err := p.Process.Signal(syscall.SIGTERM); err != nil {

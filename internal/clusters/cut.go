@@ -66,8 +66,9 @@ func Cut(layout *documents.Layout, members []records.Member, edges []records.Edg
 				Score: edges[i].Score,
 			})
 		}
-		if all[shard], err = newShard(layout, records.NewMemberList(store, sorted[shard]), store, listed(own)); err !=
-			nil {
+		if all[shard], err = newShard(
+			layout, records.NewMemberList(store, sorted[shard]), store, listed(own),
+		); err != nil {
 			return nil, nil, err
 		}
 	}

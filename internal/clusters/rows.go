@@ -185,8 +185,9 @@ func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
 		if s.goes(i) && !s.IsDropped() {
 			a.KeptID = kept.name(s.choice(i).Kept)
 		}
-		if err := records.Write(run, records.AnnotatedDocuments, documents.SplitOf(s.layout.Starts, ref), &a); err !=
-			nil {
+		if err := records.Write(
+			run, records.AnnotatedDocuments, documents.SplitOf(s.layout.Starts, ref), &a,
+		); err != nil {
 			return err
 		}
 	}

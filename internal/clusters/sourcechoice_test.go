@@ -47,8 +47,9 @@ func TestChoose(t *testing.T) {
 							Name:      string(c.Name),
 							Documents: sum.Documents + c.Documents,
 						}
-						if err := records.Write(run, records.SourceCounts, records.ShardOf(c.Hash, shards), &c); err !=
-							nil {
+						if err := records.Write(
+							run, records.SourceCounts, records.ShardOf(c.Hash, shards), &c,
+						); err != nil {
 							return err
 						}
 					}

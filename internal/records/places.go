@@ -152,8 +152,9 @@ func GetPair(record []byte) (a, b docref.Ref) { return GetRef(record), GetRef(re
 
 func WritePart(run *runfile.Writer, kind runfile.Kind, shard int, part graphs.Part) error {
 	for i, ref := range part.Refs {
-		if err := WriteNode(run, kind, shard, Node{Ref: ref, Weight: part.Weights[i], Parent: part.Parents[i]}); err !=
-			nil {
+		if err := WriteNode(
+			run, kind, shard, Node{Ref: ref, Weight: part.Weights[i], Parent: part.Parents[i]},
+		); err != nil {
 			return err
 		}
 	}

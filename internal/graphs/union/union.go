@@ -129,8 +129,8 @@ func (l *Linking) Task(_ context.Context, t work.Task, w *work.TaskContext) erro
 		links.held = links.held[:0]
 		err := w.EachPiece(records.Occurrences, func(packed []byte) error {
 			for ; len(packed) > 0; packed = packed[records.OccurrenceSize:] {
-				if of := packed[:records.OccurrenceSize]; audit.Hash(uint64(records.GetOccurrence(of).Ref))%passes ==
-					pass {
+				of := packed[:records.OccurrenceSize]
+				if audit.Hash(uint64(records.GetOccurrence(of).Ref))%passes == pass {
 					links.held = append(links.held, of...)
 				}
 			}

@@ -87,8 +87,9 @@ func TestPassages(t *testing.T) {
 		t.Errorf("nodes %v of sizes %v", nodes.Refs, nodes.Weights)
 	}
 	var got []sketch.Span
-	for packed := worktest.Read(t, records.Spans, work.RunsOf(all)...)[part]; len(packed) >
-		0; packed = packed[records.SpanSize:] {
+	for packed := worktest.Read(
+		t, records.Spans, work.RunsOf(all)...,
+	)[part]; len(packed) > 0; packed = packed[records.SpanSize:] {
 		s := records.GetSpan[graphs.Node](packed)
 		if s.A != 0 || s.B != 1 || s.More != 2 {
 			t.Errorf("span %+v", s)

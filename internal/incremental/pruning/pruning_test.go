@@ -136,8 +136,9 @@ func everyOther(ref docref.Ref, _ uint64) bool { return ref.Position()%2 == 0 }
 // TestDamagedFilter: a filter that is cut is not taken for a whole one.
 func TestDamagedFilter(t *testing.T) {
 	whole := filepath.Join(t.TempDir(), "filter")
-	if err := (&Filter{shingles: NewTable(100, 48), digests: NewMarks(100), ids: NewMarks(10)}).write(whole); err !=
-		nil {
+	if err := (&Filter{shingles: NewTable(100, 48), digests: NewMarks(100), ids: NewMarks(10)}).write(
+		whole,
+	); err != nil {
 		t.Fatal(err)
 	}
 	packed, err := os.ReadFile(whole)
@@ -440,8 +441,9 @@ func TestProbing(t *testing.T) {
 	}
 	outcomes[1].Kept = "kept"
 	cachedPairs, path := filepath.Join(t.TempDir(), "pairs"), filepath.Join(t.TempDir(), "inputs")
-	if err := errors.Join(state.WriteCachedPairs(cachedPairs, nil, nil), documents.WriteInputs(path, inputs)); err !=
-		nil {
+	if err := errors.Join(
+		state.WriteCachedPairs(cachedPairs, nil, nil), documents.WriteInputs(path, inputs),
+	); err != nil {
 		t.Fatal(err)
 	}
 	parameters := methods.Parameters{

@@ -87,8 +87,8 @@ func (m *Marks) hasAny(packed []byte) bool {
 	for ; len(packed) >= 8; packed = packed[8:] {
 		hash := binary.LittleEndian.Uint64(packed)
 		rest := hash << (-shift & 63)
-		if bits := uint64(1)<<(rest>>58) | 1<<(rest>>52&63) | 1<<(rest>>46&63); words[hash>>1>>((shift-1)&63)]&bits ==
-			bits {
+		bits := uint64(1)<<(rest>>58) | 1<<(rest>>52&63) | 1<<(rest>>46&63)
+		if words[hash>>1>>((shift-1)&63)]&bits == bits {
 			return true
 		}
 	}

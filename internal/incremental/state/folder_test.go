@@ -94,8 +94,9 @@ func TestOlderGeneration(t *testing.T) {
 			}
 			damage := func() {
 				t.Helper()
-				if err := storage.WriteFile(generationName(folder, s.Last.Number-1), []byte(magic+"damaged")); err !=
-					nil {
+				if err := storage.WriteFile(
+					generationName(folder, s.Last.Number-1), []byte(magic+"damaged"),
+				); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := Verify(t.Context(), folder); err == nil ||

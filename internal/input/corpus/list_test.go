@@ -314,8 +314,9 @@ func TestListErrors(t *testing.T) {
 	if !ok {
 		t.Fatalf("error %v, want a NoMatchError", err)
 	}
-	if diff := cmp.Diff([]string{"gone/*.jsonl", "gone.jsonl", "empty", "empty/.z.bin/x*"}, noMatch.Inputs); diff !=
-		"" {
+	if diff := cmp.Diff(
+		[]string{"gone/*.jsonl", "gone.jsonl", "empty", "empty/.z.bin/x*"}, noMatch.Inputs,
+	); diff != "" {
 		t.Errorf("inputs without a match, -want +got:\n%s", diff)
 	}
 	for _, input := range noMatch.Inputs {

@@ -33,8 +33,9 @@ func TestAnnotationOfObjects(t *testing.T) {
 }
 
 func TestAnnotationOfCells(t *testing.T) {
-	if got := string(corpus.CSV.Definition().Annotator(corpus.Wanted{}).Header(nil, []byte("id,text\r\n"))); got !=
-		"id,text,cluster,cluster_size,kept,kept_id\r\n" {
+	if got := string(
+		corpus.CSV.Definition().Annotator(corpus.Wanted{}).Header(nil, []byte("id,text\r\n")),
+	); got != "id,text,cluster,cluster_size,kept,kept_id\r\n" {
 		t.Errorf("header %q", got)
 	}
 	if got := string(corpus.TSV.Definition().Annotator(corpus.Wanted{}).Record(nil, []byte("1\tx"), corpus.Annotation{

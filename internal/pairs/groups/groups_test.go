@@ -154,8 +154,9 @@ func found(t *testing.T, all []work.Outcome) (pairs, edges map[pair]bool) {
 	}
 	for part := range parts {
 		nodes := records.DecodePart(graphs.Part{}, worktest.Read(t, records.Nodes, work.RunsOf(all)...)[part])
-		for b := worktest.Read(t, records.NodePairs, work.RunsOf(all)...)[part]; len(b) >
-			0; b = b[records.NodePairSize:] {
+		for b := worktest.Read(
+			t, records.NodePairs, work.RunsOf(all)...,
+		)[part]; len(b) > 0; b = b[records.NodePairSize:] {
 			x, y := records.GetNodePair(b)
 			pairs[pairOf(nodes.Refs[x], nodes.Refs[y])] = true
 		}

@@ -44,8 +44,9 @@ func TestLasting(t *testing.T) {
 			}
 		}
 		got := map[uint32]bool{}
-		for packed := worktest.Read(t, records.LastingKeys, work.RunsOf(all)...)[0]; len(packed) >
-			0; packed = packed[records.LastingKeySize:] {
+		for packed := worktest.Read(
+			t, records.LastingKeys, work.RunsOf(all)...,
+		)[0]; len(packed) > 0; packed = packed[records.LastingKeySize:] {
 			got[binary.LittleEndian.Uint32(packed)] = true
 		}
 		if !maps.Equal(got, want) {

@@ -43,8 +43,9 @@ func TestSmallCorpora(t *testing.T) {
 	}
 	got := 0
 	for shard := range s.p.Shards {
-		for b := worktest.Read(t, records.Distinct, work.RunsOf(small)...)[shard]; len(b) >
-			0; b = b[records.NodeSize:] {
+		for b := worktest.Read(
+			t, records.Distinct, work.RunsOf(small)...,
+		)[shard]; len(b) > 0; b = b[records.NodeSize:] {
 			got++
 		}
 	}

@@ -242,8 +242,9 @@ func (s *scene) found(t *testing.T, all []work.Outcome) (pairs map[pair]bool, ed
 	pairs, edges = map[pair]bool{}, map[pair]records.Score{}
 	for shard := range s.p.Shards {
 		nodes := records.DecodePart(graphs.Part{}, worktest.Read(t, records.Nodes, work.RunsOf(all)...)[shard])
-		for b := worktest.Read(t, records.NodePairs, work.RunsOf(all)...)[shard]; len(b) >
-			0; b = b[records.NodePairSize:] {
+		for b := worktest.Read(
+			t, records.NodePairs, work.RunsOf(all)...,
+		)[shard]; len(b) > 0; b = b[records.NodePairSize:] {
 			x, y := records.GetNodePair(b)
 			pairs[pairOf(nodes.Refs[x], nodes.Refs[y])] = true
 		}

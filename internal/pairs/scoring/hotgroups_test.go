@@ -253,8 +253,9 @@ func TestUncheckedPivots(t *testing.T) {
 	}
 	var got []docref.Ref
 	const split = 1
-	for packed := worktest.Read(t, records.Unchecked, o.Run)[split]; len(packed) >
-		0; packed = packed[records.RefSize:] {
+	for packed := worktest.Read(
+		t, records.Unchecked, o.Run,
+	)[split]; len(packed) > 0; packed = packed[records.RefSize:] {
 		got = append(got, records.GetRef(packed))
 	}
 	if want := []docref.Ref{texts[0].Ref, texts[1].Ref}; !slices.Equal(got, want) || o.Skipped.Kept != 2 {

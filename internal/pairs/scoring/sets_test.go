@@ -39,8 +39,9 @@ func writePlace(t *testing.T, runs work.Runs, place graphs.Place, texts []text, 
 			}
 		}
 		for _, p := range slices.Concat(pairs, pairs) {
-			if err := records.WritePair(run, records.PlacePairs, int(place), texts[p[0]].Ref, texts[p[1]].Ref); err !=
-				nil {
+			if err := records.WritePair(
+				run, records.PlacePairs, int(place), texts[p[0]].Ref, texts[p[1]].Ref,
+			); err != nil {
 				return err
 			}
 		}

@@ -194,8 +194,9 @@ func TestUnsafeTemp(t *testing.T) {
 			root := t.TempDir()
 			out := filepath.Join(root, "out")
 			temp := job.UsualTemp(out)
-			if err := errors.Join(os.Mkdir(temp, 0o700), os.Chown(temp, c.owner, -1), os.Chmod(temp, c.mode)); err !=
-				nil {
+			if err := errors.Join(
+				os.Mkdir(temp, 0o700), os.Chown(temp, c.owner, -1), os.Chmod(temp, c.mode),
+			); err != nil {
 				t.Fatal(err)
 			}
 			w, err := Open(Options{Output: out, Temp: temp})

@@ -52,8 +52,9 @@ func (s situation) prepare(t *testing.T) ground {
 	}
 	if s.hasOld {
 		err := publish(g.options(), "old", disk{})
-		if err = errors.Join(err, os.WriteFile(filepath.Join(g.output(), ReportName), []byte(aPage), 0o666)); err !=
-			nil {
+		if err = errors.Join(
+			err, os.WriteFile(filepath.Join(g.output(), ReportName), []byte(aPage), 0o666),
+		); err != nil {
 			t.Fatal(err)
 		}
 	} else if err := os.Mkdir(g.output(), 0o777); err != nil {

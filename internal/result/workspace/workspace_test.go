@@ -29,8 +29,9 @@ func die(t *testing.T, options Options) *Workspace {
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666)); err !=
-		nil {
+	if err := errors.Join(
+		os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(content), 0o666),
+	); err != nil {
 		t.Fatal(err)
 	}
 }

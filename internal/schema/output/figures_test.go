@@ -24,8 +24,9 @@ func TestNumbersRepeat(t *testing.T) {
 		got := string(numbers.append(append(numbers.append(append(numbers.append([]byte("{x:"), x), ",y:"...), y),
 			",x:"...), x))
 		text := string(AppendFloat(nil, x))
-		if want := strings.Join([]string{"{x:", text, ",y:", string(AppendFloat(nil, y)), ",x:", text}, ""); got !=
-			want {
+		if want := strings.Join(
+			[]string{"{x:", text, ",y:", string(AppendFloat(nil, y)), ",x:", text}, "",
+		); got != want {
 			t.Fatalf("%s, want %s", got, want)
 		}
 	}
