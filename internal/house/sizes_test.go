@@ -23,7 +23,7 @@ var sizes = map[string]int{
 	"fingerprint": 4150,
 	"graphs":      900,
 	"incremental": 3450,
-	"input":       19_210,
+	"input":       19_240,
 	"inspect":     8600,
 	"job":         1900,
 	"keep":        500,

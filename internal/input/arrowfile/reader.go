@@ -52,13 +52,14 @@ type Reader struct {
 	leaves   []leaf
 
 	batch    arrowmeta.Message // the last one
-	metadata []byte            // of it
-	body     int64             // where its body begins
-	isUnread bool              // its body is still to come
-	isHurt   bool              // inner has met damage
-	codec    arrowmeta.Codec   // of the first batch that is compressed
-	Rows     int64             // how many rows it has
-	FirstRow int64             // the number of its first row
+	views    arrowmeta.Views
+	metadata []byte          // of it
+	body     int64           // where its body begins
+	isUnread bool            // its body is still to come
+	isHurt   bool            // inner has met damage
+	codec    arrowmeta.Codec // of the first batch that is compressed
+	Rows     int64           // how many rows it has
+	FirstRow int64           // the number of its first row
 }
 
 type place struct {
@@ -170,7 +171,7 @@ func (r *Reader) open() error {
 		if err := r.skip(first.Body); err != nil {
 			return err
 		}
-	} else if _, err := arrowmeta.ParseMessage(schema); err != nil {
+	} else if _, err := arrowmeta.ParseMessage(schema, r.views); err != nil {
 		return err
 	}
 	r.schema = schema
@@ -184,6 +185,7 @@ func (r *Reader) begin() (err error) {
 		return damage{err}
 	}
 	r.leaves = leavesOf(r.inner.Schema())
+	r.views = arrowmeta.ViewsOf(r.inner.Schema())
 	return nil
 }
 
@@ -348,7 +350,7 @@ func (r *Reader) read() (m arrowmeta.Message, metadata []byte, err error) {
 	if err := r.fill(metadata); err != nil {
 		return m, nil, err
 	}
-	m, err = arrowmeta.ParseMessage(metadata)
+	m, err = arrowmeta.ParseMessage(metadata, r.views)
 	return m, metadata, err
 }
 

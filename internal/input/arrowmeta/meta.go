@@ -37,8 +37,35 @@ const (
 	Zstd
 )
 
-// ParseMessage checks the metadata of a message, and reads it.
-func ParseMessage(b []byte) (m Message, err error) {
+// Views are how many arrays of views a batch has, and a batch of a dictionary at most.
+type Views struct{ Batch, Dictionary int }
+
+// ViewsOf returns the views of a schema.
+func ViewsOf(schema *arrow.Schema) (v Views) {
+	var count func(t arrow.DataType) int
+	count = func(t arrow.DataType) (views int) {
+		switch t := t.(type) {
+		case arrow.BinaryViewDataType:
+			return 1
+		case *arrow.DictionaryType: // its values are in batches of their own
+			v.Dictionary = max(v.Dictionary, count(t.ValueType))
+		case arrow.ExtensionType:
+			return count(t.StorageType())
+		case arrow.NestedType:
+			for _, field := range t.Fields() {
+				views += count(field.Type)
+			}
+		}
+		return views
+	}
+	for _, field := range schema.Fields() {
+		v.Batch += count(field.Type)
+	}
+	return v
+}
+
+// ParseMessage checks the metadata of a message of a stream with some views, and reads it.
+func ParseMessage(b []byte, views Views) (m Message, err error) {
 	defer recovered(&err)
 	root := rootOf(b)
 	m.Kind, m.Body = ipc.MessageType(root.int8(1)), root.int64(3)
@@ -54,9 +81,9 @@ func ParseMessage(b []byte) (m Message, err error) {
 		err = checkSchema(header)
 	case ipc.MessageDictionaryBatch:
 		header, _ = header.table(1)
-		m.checkBatch(header)
+		m.checkBatch(header, views.Dictionary)
 	case ipc.MessageRecordBatch:
-		m.checkBatch(header)
+		m.checkBatch(header, views.Batch)
 	}
 	if err == nil && m.Rows < 0 {
 		err = ErrMetadata
@@ -64,15 +91,16 @@ func ParseMessage(b []byte) (m Message, err error) {
 	return m, err
 }
 
-func (m *Message) checkBatch(batch table) {
+func (m *Message) checkBatch(batch table, views int) {
 	m.Rows = batch.int64(0)
-	for number, size := range map[int]int{1: 16, 2: 16, 4: 8} { // nodes, buffers, counts of the buffers of views
-		at, n := batch.vector(number, size)
-		for i := range n {
-			// The library makes room for as many buffers as a view says.
-			if room := int64(len(batch.Bytes) / 16); size == 8 && uint64(batch.int64At(at+8*i)) > uint64(room) {
-				panic(ErrMetadata)
-			}
+	batch.vector(1, 16) // nodes
+	batch.vector(2, 16) // buffers
+	// The library reads a count of buffers for each view, even behind the vector, and makes room for as many.
+	counts, n := batch.vector(4, 8)
+	room := uint64(len(batch.Bytes) / 16)
+	for i := 0; counts > 0 && i < max(n, views); i++ {
+		if uint64(batch.int64At(counts+8*i)) > room {
+			panic(ErrMetadata)
 		}
 	}
 	if compression, isThere := batch.table(3); isThere {
@@ -172,7 +200,7 @@ func AddFields(stored string, fields ...arrow.Field) (_ string, err error) {
 	if err != nil || len(stream) < frame || uint64(binary.LittleEndian.Uint32(stream[4:])) > uint64(len(stream)-frame) {
 		return "", ErrMetadata
 	}
-	if _, err := ParseMessage(stream[frame:][:binary.LittleEndian.Uint32(stream[4:])]); err != nil {
+	if _, err := ParseMessage(stream[frame:][:binary.LittleEndian.Uint32(stream[4:])], Views{}); err != nil {
 		return "", err
 	}
 	reader, err := ipc.NewReader(bytes.NewReader(stream))

@@ -85,7 +85,7 @@ func TestFieldInItself(t *testing.T) {
 		Type: arrow.StructOf(arrow.Field{Name: "b", Type: arrow.PrimitiveTypes.Int8}),
 	}}, nil))
 	message := stream[8:][:binary.LittleEndian.Uint32(stream[4:])]
-	if m, err := ParseMessage(message); err != nil || m.Kind != ipc.MessageSchema {
+	if m, err := ParseMessage(message, Views{}); err != nil || m.Kind != ipc.MessageSchema {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	root := rootOf(message)
@@ -98,7 +98,7 @@ func TestFieldInItself(t *testing.T) {
 	long := bytes.Clone(message)
 	binary.LittleEndian.PutUint32(long[children-4:], 1<<31)
 	for name, damaged := range map[string][]byte{"a loop": loop, "a long list": long} {
-		if _, err := ParseMessage(damaged); !errors.Is(err, ErrMetadata) {
+		if _, err := ParseMessage(damaged, Views{}); !errors.Is(err, ErrMetadata) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -109,7 +109,7 @@ func FuzzParse(f *testing.F) {
 		arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.ListOf(arrow.BinaryTypes.String)}}, nil))
 	f.Add(stream[8:])
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if m, err := ParseMessage(b); err == nil && (m.Body < 0 || m.Rows < 0) {
+		if m, err := ParseMessage(b, Views{1, 1}); err == nil && (m.Body < 0 || m.Rows < 0) {
 			t.Errorf("%+v", m)
 		}
 		if _, blocks, err := ParseFooter(b); err == nil {
