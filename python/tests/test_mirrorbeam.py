@@ -228,7 +228,7 @@ class Program(unittest.TestCase):
             self.assertRegex(said, r"^runjob v\d+\.\d+\.\d+\S*\ncommit [0-9a-f]{40} of \S+\nbuild [0-9a-f]{16}\n")
 
     def test_documentation(self):
-        self.assertIn("threshold: Least Jaccard similarity", mirrorbeam.run.__doc__)
+        self.assertIn("threshold: Lowest Jaccard similarity", mirrorbeam.run.__doc__)
 
 
 if __name__ == "__main__":
