@@ -86,8 +86,10 @@ var siteOutputs = []string{output.Mirrors, output.Sites, output.Suspects}
 // IsAboutSites reports whether an output, by its name, is about sites.
 func IsAboutSites(name string) bool { return slices.Contains(siteOutputs, name) }
 
+// HasSites reports whether an output is about sites.
 func (c *Config) HasSites() bool { return slices.ContainsFunc(c.Emit, IsAboutSites) }
 
+// Limits returns what makes two sites mirrors.
 func (m *Mirroring) Limits() mirrors.Limits {
 	return mirrors.Limits{Score: m.MirrorThreshold, Pages: m.MirrorPages, Sites: m.MirrorSites}
 }

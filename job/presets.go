@@ -25,6 +25,7 @@ type Preset struct {
 	set func(*Config)
 }
 
+// Presets returns all presets.
 func Presets() []Preset {
 	return []Preset{
 		{"corpus", "texts to train on, of which few good ones are to be lost", func(c *Config) {
@@ -49,6 +50,7 @@ func Presets() []Preset {
 	}
 }
 
+// Config returns [Default] with the settings of the preset.
 func (p Preset) Config() Config {
 	config := Default()
 	config.Preset = p.Name

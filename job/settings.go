@@ -34,6 +34,7 @@ type Setting struct {
 	Value reflect.Value
 }
 
+// IsDefault reports whether the setting has its value of [Default].
 func (s Setting) IsDefault() bool {
 	return reflect.DeepEqual(s.Value.Interface(), defaults()[s.Name].Interface())
 }

@@ -30,6 +30,7 @@ type Matcher struct {
 	rows      []uint64
 }
 
+// NewMatcher returns a Matcher.
 func (p *Permuted) NewMatcher() *Matcher {
 	return &Matcher{permuted: p, divideAbove: divideAbove}
 }

@@ -67,10 +67,12 @@ func NewPartner(class SampledClass, isSame bool) Partner {
 	return Partner(class)
 }
 
+// Class returns the sampled class.
 func (p Partner) Class() SampledClass { return SampledClass(p) &^ sameClass }
 
 func (p Partner) isSame() bool { return p&sameClass != 0 }
 
+// Count takes in one more document of the class.
 func (c *Class) Count(ref docref.Ref, isReference bool) {
 	one := Class{Inputs: 1, First: ref, Last: ref}
 	if isReference {
@@ -220,6 +222,7 @@ type Sample struct {
 	Cut bool
 }
 
+// Finish returns the sample.
 func (d *Drawing) Finish() Sample {
 	d.cut(d.mostDocuments)
 	slices.SortFunc(d.documents, inOrder)
@@ -239,6 +242,7 @@ func (d *Drawing) Finish() Sample {
 	return s
 }
 
+// Has reports whether a document of the input is in the sample, given its hash.
 func (s *Sample) Has(hash uint64, ref docref.Ref) bool {
 	n := len(s.Documents)
 	return n > 0 && inOrder(drawn{hash: hash, ref: ref}, drawn{hash: s.Hashes[n-1], ref: s.Documents[n-1]}) <= 0

@@ -336,6 +336,7 @@ func (s Shares) Elements(all, memory int64) int {
 	return int(elements)
 }
 
+// Budget returns the bound of the comparisons.
 func (s Shares) Budget() Budget {
 	return Budget{Pairs: 1 << 18 * s.scale, Elements: 1 << 26 * s.scale}
 }
@@ -355,6 +356,7 @@ type Listing struct {
 
 const filterBits = 1 << 20
 
+// NewListing returns a Listing of the pairs that the classes form.
 func NewListing(c *Classes) *Listing {
 	l := &Listing{filter: make([]uint64, filterBits/64)}
 	for at := range AuditedClass(len(c.list)) {
@@ -389,6 +391,7 @@ func (l *Listing) name(ref docref.Ref, class AuditedClass) {
 	}
 }
 
+// Class returns the audited class that a document is known to be in.
 func (l *Listing) Class(ref docref.Ref) (class AuditedClass, known bool) {
 	hash := Hash(uint64(ref))
 	if l.filter[hash%filterBits/64]>>(hash%64)&1 == 0 {
@@ -416,6 +419,7 @@ func (l *Listing) Star(representatives []docref.Ref, others []docref.Ref) {
 	}
 }
 
+// Edge takes in a verified edge between documents of two audited classes.
 func (l *Listing) Edge(a, b AuditedClass) {
 	if number, audited := l.pairs.Find(pairKey(a, b)); audited {
 		l.joined[number] = true

@@ -99,6 +99,7 @@ type Probe struct {
 	touched []SampledClass
 }
 
+// NewProbe returns a Probe of the index.
 func (x *Index) NewProbe() *Probe { return &Probe{index: x, seen: make([]bool, len(x.sizes))} }
 
 // filtered returns the elements that the filter knows. It returns none if the unknown elements alone fill the

@@ -28,6 +28,7 @@ type LabellingRange struct {
 	union.Finishing
 }
 
+// Task labels the components of a range.
 func (r *LabellingRange) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	audited, err := readAudited(string(w.Runs.Folder))
 	if err != nil {
@@ -60,6 +61,7 @@ func (r *LabellingRange) Task(_ context.Context, t work.Task, w *work.TaskContex
 
 func auditedPath(folder string) string { return storage.Join(folder, "audited") }
 
+// WriteAudited tells the tasks of [LabellingRange] which documents the audit asks for.
 func WriteAudited(folder string, refs []uint64) error {
 	var b []byte
 	for _, ref := range refs {

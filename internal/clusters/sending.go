@@ -28,6 +28,7 @@ type Sending struct {
 
 func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
+// Task does a task that [Labelling] has made.
 func (s *Sending) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	if t.Step == membersStep {
 		return s.sendMembers(ctx, t, w)

@@ -288,6 +288,7 @@ func (s *Shard) Removed(yield func(docref.Ref) bool) {
 	}
 }
 
+// WriteRemoved writes the removed documents of each split.
 func (s *Shard) WriteRemoved(run *runfile.Writer) error {
 	for ref := range s.Removed {
 		b, err := run.Record(records.Removed, documents.SplitOf(s.layout.Starts, ref), records.RefSize)

@@ -81,10 +81,12 @@ func (c *class) nearDuplicates(of sources.Number) sources.Set {
 // range. It writes the values that most documents have.
 type SourceCounting struct{}
 
+// Delivery returns the delivery of its tasks.
 func (SourceCounting) Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.SourceCounts}}
 }
 
+// Task counts the documents of the values of a range.
 func (SourceCounting) Task(_ context.Context, _ work.Task, w *work.TaskContext) error {
 	counts, err := w.Read(0, records.SourceCounts)
 	if err != nil {

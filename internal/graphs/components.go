@@ -26,6 +26,7 @@ type Part struct {
 	Origins []Origin
 }
 
+// Origin is a node of a part.
 type Origin struct {
 	Part uint32
 	Node Node
@@ -55,6 +56,7 @@ func (p *Part) Add(ref docref.Ref, weight uint32) Node {
 // on their order. A node takes four bytes.
 type Forest[N ~uint32] []N
 
+// NewForest returns n nodes, each alone.
 func NewForest[N ~uint32](n int) Forest[N] {
 	f := make(Forest[N], n)
 	for i := range f {
@@ -72,6 +74,7 @@ func (f Forest[N]) Find(x N) N {
 	return x
 }
 
+// Union joins the trees of a and b.
 func (f Forest[N]) Union(a, b N) {
 	a, b = f.Find(a), f.Find(b)
 	if a < b {
@@ -125,6 +128,7 @@ func (l Location) MeetingPlace(other Location, stride Place) Place {
 // Pack packs a location, without its block, into a word.
 func (l Location) Pack() uint64 { return uint64(l.First) | uint64(l.Blocks)<<32 }
 
+// UnpackLocation returns what [Location.Pack] has packed.
 func UnpackLocation(word uint64) Location {
 	return Location{First: Place(word), Blocks: uint16(word >> 32)}
 }
@@ -147,6 +151,7 @@ type Packer struct {
 // NewPacker returns a packer for places of that capacity, at least 1.
 func NewPacker(capacity int64) *Packer { return &Packer{capacity: max(capacity, 1)} }
 
+// Places returns how many places there are so far.
 func (p *Packer) Places() int { return int(p.places) }
 
 // Pack returns the location of the documents of the next component, except for their blocks.
@@ -180,6 +185,7 @@ func blockCapacity(weight, capacity int64) int64 {
 	return max(capacity/2, min(2*capacity, weight/8), weight/(maxBlocks-1)+1)
 }
 
+// Sized is a document and the number of its distinct shingles.
 type Sized struct {
 	Ref  docref.Ref
 	Size uint32

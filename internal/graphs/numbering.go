@@ -17,6 +17,7 @@ type Numbering[N ~uint8 | ~uint16 | ~uint32] struct {
 	shift int
 }
 
+// Reset empties the set and keeps its memory.
 func (s *Numbering[N]) Reset() {
 	clear(s.slots)
 	s.Keys = s.Keys[:0]
@@ -37,6 +38,7 @@ func (s *Numbering[N]) Add(key uint64) (number N, isNew bool) {
 	return number, true
 }
 
+// Find returns the number of a key, if it has one.
 func (s *Numbering[N]) Find(key uint64) (number N, found bool) {
 	if len(s.slots) == 0 {
 		return 0, false

@@ -60,6 +60,7 @@ func NewPivots(sets int, threshold float64, prefix func(n int) int) *Pivots {
 	return (&Pivots{threshold: threshold, prefix: prefix, bound: max(fewCompared, bound), held: new(int)}).Beside()
 }
 
+// Bound returns the largest number of pivots that a set is compared with.
 func (x *Pivots) Bound() int { return x.bound }
 
 // Beside returns an empty index like x, for other pivots of the same sets. Both share the room for elements.
@@ -107,6 +108,7 @@ func (x *Pivots) join(list uint32) {
 	}
 }
 
+// Set returns the set of a pivot.
 func (x *Pivots) Set(pivot Pivot) []uint64 { return x.sets[pivot] }
 
 // Candidates returns pivots that may be like a set. They are complete if no other set that was to be a pivot may be

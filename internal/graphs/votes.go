@@ -19,6 +19,7 @@ type slot struct {
 	votes int
 }
 
+// Add takes in a hash.
 func (v *Votes) Add(hash uint64) {
 	if v.slots == nil {
 		v.slots = make([]slot, voteSlots)

@@ -15,36 +15,36 @@ import (
 // generated files. A change that needs more raises its row in the same commit, and says why.
 var sizes = map[string]int{
 	"asmkernels":  1980,
-	"audit":       1380,
+	"audit":       1390,
 	"buckets":     20,
 	"clusters":    2230,
 	"cmd":         5860,
 	"failure":     110,
-	"fingerprint": 4150,
-	"graphs":      900,
-	"incremental": 3450,
-	"input":       19_240,
-	"inspect":     8600,
+	"fingerprint": 4170,
+	"graphs":      910,
+	"incremental": 3460,
+	"input":       19_350,
+	"inspect":     8650,
 	"job":         1900,
 	"keep":        500,
 	"lshbands":    1510,
-	"mirrors":     2810,
-	"pairs":       5660,
+	"mirrors":     2830,
+	"pairs":       5680,
 	"passages":    730,
 	"pipeline":    3520,
-	"records":     5100,
-	"result":      5270,
+	"records":     5200,
+	"result":      5280,
 	"schema":      1910,
 	"sketch":      5080,
-	"storage":     4070,
+	"storage":     4100,
 	"transforms":  2260,
-	"util":        430,
-	"work":        1400,
+	"util":        440,
+	"work":        1410,
 }
 
 const (
 	// mostComments bounds the lines of all rooms that only are comments.
-	mostComments = 10_300
+	mostComments = 10_750
 	// mostDocs bounds the bytes of all pages in docs.
 	mostDocs = 380_000
 )

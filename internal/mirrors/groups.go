@@ -187,6 +187,7 @@ type Grouping struct {
 	ForNext bool
 }
 
+// Results says which rows are wanted, and where they go.
 type Results struct {
 	write.Files
 	// Emit names the outputs of the job.
@@ -203,6 +204,7 @@ func writeRows[T output.Row](r *Results, file output.File, w *work.TaskContext,
 	return write.Write(r.Files, file, output.Names{}, w, rows)
 }
 
+// Delivery returns the delivery of its task.
 func (*Grouping) Delivery() work.Delivery {
 	return work.Delivery{Shards: 1, Extra: []runfile.Kind{records.Mirrored}}
 }

@@ -50,6 +50,7 @@ func CheckRanks(list string) error {
 	return err
 }
 
+// CheckProtected returns an error unless a list of protected sites can be used.
 func CheckProtected(list string) error {
 	protected, err := readProtected(list)
 	if err == nil && len(protected) == 0 {

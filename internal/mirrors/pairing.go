@@ -46,10 +46,12 @@ func (j *Judging) Setup() (err error) {
 // passes on the pairs that are mirrors, and those that make one of the two sites a suspect.
 type Pairing struct{ Judging }
 
+// Delivery returns the delivery of its tasks.
 func (*Pairing) Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.SitePairs}, Extra: []runfile.Kind{records.Sites}}
 }
 
+// Task judges the pairs of an output shard.
 func (p *Pairing) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Sites)
 	if err != nil {
@@ -198,6 +200,7 @@ func visitSorted(ctx context.Context, all []pair, visit func(*pair) error) error
 	return nil
 }
 
+// Kind says what sort of mirrors two sites are.
 type Kind string
 
 // The kinds of mirrors.
@@ -377,6 +380,7 @@ func (l Limits) CheckSites() error {
 	return nil
 }
 
+// CheckScore returns an error that says what Score must be, or nil.
 func (l Limits) CheckScore() error {
 	if !(l.Score > 0 && l.Score <= 1) {
 		return errors.New("must be above 0 and at most 1")

@@ -38,10 +38,12 @@ type Summing struct {
 	Ranges int
 }
 
+// Delivery returns the delivery of its tasks.
 func (*Summing) Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.ShardPages}, Extra: []runfile.Kind{records.ShardEdges}}
 }
 
+// Task sums up an output shard.
 func (s *Summing) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
 	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
@@ -244,6 +246,7 @@ func rarities(most int) []int64 {
 // their second sites.
 type Totalling struct{ Limits Limits }
 
+// Delivery returns the delivery of its tasks.
 func (Totalling) Delivery() work.Delivery {
 	return work.Delivery{
 		Needed: []runfile.Kind{records.SiteCounts},
@@ -251,6 +254,7 @@ func (Totalling) Delivery() work.Delivery {
 	}
 }
 
+// Task adds up the sums of a range.
 func (l Totalling) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	shards := work.OutputShards(findings.Counts{Documents: t.Documents})
 	sites, err := readSites(ctx, w)
@@ -329,10 +333,12 @@ type SiteRows struct {
 	Results
 }
 
+// Delivery returns the delivery of its tasks.
 func (*SiteRows) Delivery() work.Delivery {
 	return work.Delivery{Output: true, Extra: []runfile.Kind{records.Sites, records.Grouped}}
 }
 
+// Task writes the rows of an output shard.
 func (s *SiteRows) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Sites)
 	if err != nil {

@@ -117,6 +117,7 @@ func (w *Watch) isSeen(a *state.Alert) bool {
 	return slices.ContainsFunc(namesOf(*a), func(name string) bool { return w.seen[name] })
 }
 
+// Changes returns the changes of protected sites.
 func (w *Watch) Changes() (changes []output.Change) {
 	for _, c := range w.Changed {
 		changes = append(changes, output.Change{

@@ -12,6 +12,7 @@ import (
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
+// Write writes a record of a kind to a shard.
 func Write[T any](run *runfile.Writer, kind runfile.Kind, shard int, record *T) error {
 	buffer := buffers.Get().(*[]byte)
 	defer buffers.Put(buffer)
@@ -19,12 +20,14 @@ func Write[T any](run *runfile.Writer, kind runfile.Kind, shard int, record *T) 
 	return WritePacked(run, kind, shard, *buffer)
 }
 
+// WritePacked writes records that are packed.
 func WritePacked(run *runfile.Writer, kind runfile.Kind, shard int, packed []byte) error {
 	b, err := run.Record(kind, shard, len(packed))
 	copy(b, packed)
 	return err
 }
 
+// Append packs a record.
 func Append[T any](b []byte, record *T) []byte { return packed.Append(b, record) }
 
 // Next reads the first record and returns the bytes of the others. Lists of bytes alias these. A run file has sums of
@@ -37,6 +40,7 @@ func Next[T any](b []byte) (record T, rest []byte) {
 	return record, rest
 }
 
+// All yields the records that are packed one after the other.
 func All[T any](b []byte) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for len(b) > 0 {

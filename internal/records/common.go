@@ -12,6 +12,7 @@ import (
 	"mirrorbeam.dev/internal/records/sketchblock"
 )
 
+// Seen says that a document has a shingle.
 type Seen struct {
 	// Shingle is its hash of 48 bits, and Digest the lower 48 bits of the digest of the document.
 	Shingle, Digest uint64
@@ -41,6 +42,7 @@ func WriteSeen(run *runfile.Writer, shards int, digest uint64, shingles []uint64
 	return nil
 }
 
+// EachSeen visits what records say, in their order.
 func EachSeen(packed []byte, visit func(Seen)) {
 	for len(packed) > 0 {
 		digest, n := get48(packed), int(binary.LittleEndian.Uint16(packed[sketchblock.HashSize:]))
@@ -60,11 +62,13 @@ func get48(b []byte) uint64 {
 	return uint64(binary.LittleEndian.Uint32(b)) | uint64(binary.LittleEndian.Uint16(b[4:]))<<32
 }
 
+// Frequent is a shingle, with the number of distinct documents that have it.
 type Frequent struct {
 	Shingle   uint64
 	Documents int64
 }
 
+// AppendCommonPart appends the common shingles of a document: their number, then the hashes.
 func AppendCommonPart(b []byte, shared []uint64) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(shared)))
 	return sketchblock.AppendPacked(b, shared)
@@ -97,6 +101,7 @@ type Stretch struct {
 // CountedSize is the size of a hash in a stretch of [Shingles].
 const CountedSize = asmkernels.CountedSize
 
+// NextStretch reads the first stretch and returns the bytes after it.
 func NextStretch(b []byte) (s Stretch, rest []byte, err error) {
 	if rest, err = packed.Next(b, &s); err != nil || s.Range < 0 || s.Range >= s.Ranges {
 		return s, nil, errors.Join(errors.New("a stretch of shingles is damaged"), err)

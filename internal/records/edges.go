@@ -17,6 +17,7 @@ type Edge[N graphs.Node | Number] struct {
 	Score
 }
 
+// Score says how alike the documents of an edge are.
 type Score struct {
 	// Shared and Total count shingles; their quotient is the similarity. For an estimate they count the smallest hashes
 	// of the union instead. Total has marks.
@@ -36,10 +37,12 @@ const (
 	marks = estimateMark | hammingMark | HotGroupMark
 )
 
+// HammingScore returns the score of two fingerprints of the given number of bits that differ in distance bits.
 func HammingScore(distance, bits int) Score {
 	return Score{Shared: uint32(bits - distance), Total: uint32(bits) | hammingMark}
 }
 
+// NewScore returns the score of two sets, given the number of their shared shingles and of the shingles in their union.
 func NewScore(shared, union int, isEstimate bool) Score {
 	s := Score{Shared: uint32(shared), Total: uint32(union)}
 	if isEstimate {
@@ -48,8 +51,10 @@ func NewScore(shared, union int, isEstimate bool) Score {
 	return s
 }
 
+// Union returns the number of shingles that are in either document.
 func (s Score) Union() uint32 { return s.Total &^ marks }
 
+// Estimate reports whether the similarity is an estimate.
 func (s Score) Estimate() bool { return s.Total&estimateMark != 0 }
 
 // Hamming returns the Hamming distance of the fingerprints, if the score rests on it.
@@ -73,6 +78,7 @@ func (s Score) Identical() bool {
 	return s.Shared == s.Total&^(hammingMark|HotGroupMark) && s.WholeShared == s.WholeTotal
 }
 
+// HotGroup reports whether the edge joins a document of a hot group to a pivot.
 func (s Score) HotGroup() bool { return s.Total&HotGroupMark != 0 }
 
 // wholeMark, a bit of Shared in a packed edge, says that the figures of all shingles follow. It is free, since marks
@@ -86,6 +92,7 @@ func sizeOf(s Score) int {
 	return EdgeSize + 8
 }
 
+// WriteEdge writes an edge, as a record of a kind.
 func WriteEdge[N graphs.Node | Number](run *runfile.Writer, kind runfile.Kind, shard int, e Edge[N]) error {
 	b, err := run.Record(kind, shard, sizeOf(e.Score))
 	if err == nil {
@@ -107,6 +114,7 @@ func PutEdge[N graphs.Node | Number](b []byte, e Edge[N]) {
 	}
 }
 
+// GetEdge reads an edge.
 func GetEdge[N graphs.Node | Number](b []byte) Edge[N] {
 	shared := binary.LittleEndian.Uint32(b[8:])
 	e := Edge[N]{
@@ -120,6 +128,7 @@ func GetEdge[N graphs.Node | Number](b []byte) Edge[N] {
 	return e
 }
 
+// NextEdge reads an edge, and returns the bytes of the next ones.
 func NextEdge[N graphs.Node | Number](b []byte) (e Edge[N], rest []byte) {
 	e = GetEdge[N](b)
 	return e, b[sizeOf(e.Score):]
@@ -302,6 +311,7 @@ type Span[N graphs.Node | Number] struct {
 	Rarity uint32
 }
 
+// PutSpan packs a span.
 func PutSpan[N graphs.Node | Number](b []byte, s Span[N]) {
 	fields := [...]uint32{uint32(s.A), uint32(s.B), s.StartA, s.EndA, s.StartB, s.EndB, s.Words, s.More, s.Rarity}
 	for i, field := range fields {
@@ -309,6 +319,7 @@ func PutSpan[N graphs.Node | Number](b []byte, s Span[N]) {
 	}
 }
 
+// GetSpan reads a span.
 func GetSpan[N graphs.Node | Number](b []byte) Span[N] {
 	field := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
 	return Span[N]{

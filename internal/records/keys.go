@@ -35,6 +35,7 @@ const bitmapSize = 16
 
 const sideSize = 8
 
+// LengthOfKey returns the size of a key record.
 func LengthOfKey(r *candidates.Record) int {
 	size := KeySize + 4*r.Words()
 	if r.Side != 0 {
@@ -43,6 +44,7 @@ func LengthOfKey(r *candidates.Record) int {
 	return size
 }
 
+// AfterKey returns the bytes after a packed key record.
 func AfterKey(b []byte) []byte {
 	size := KeySize + 4*candidates.KnownOf(binary.LittleEndian.Uint64(b))
 	flags := binary.LittleEndian.Uint32(b[36:])
@@ -55,10 +57,12 @@ func AfterKey(b []byte) []byte {
 	return b[size:]
 }
 
+// KeyPosition returns the position of a packed key record.
 func KeyPosition(b []byte) uint32 {
 	return binary.LittleEndian.Uint32(b[36:]) &^ (FirstKey | hasSide | hasBitmap)
 }
 
+// IsFirstKey reports whether a packed key record is the first one of its document.
 func IsFirstKey(b []byte) bool { return binary.LittleEndian.Uint32(b[36:])&FirstKey != 0 }
 
 // SideOf returns the side of the document of a packed key record, 0 if it has none.
@@ -69,6 +73,7 @@ func SideOf(b []byte) uint64 {
 	return binary.LittleEndian.Uint64(b[len(b)-len(AfterKey(b))-sideSize:])
 }
 
+// PutKey packs a key record.
 func PutKey(b []byte, r candidates.Record) {
 	binary.LittleEndian.PutUint64(b, r.Key)
 	binary.LittleEndian.PutUint64(b[8:], uint64(r.Ref))
@@ -91,6 +96,7 @@ func PutKey(b []byte, r candidates.Record) {
 	binary.LittleEndian.PutUint32(b[36:], position)
 }
 
+// GetKey reads a record and returns the bytes after it.
 func GetKey(b []byte, r *candidates.Record) []byte {
 	*r = candidates.Record{
 		Key:    binary.LittleEndian.Uint64(b),
@@ -114,8 +120,10 @@ func GetKey(b []byte, r *candidates.Record) []byte {
 	return b
 }
 
+// PutRef packs a ref.
 func PutRef(b []byte, ref docref.Ref) { binary.LittleEndian.PutUint64(b, uint64(ref)) }
 
+// GetRef reads a ref.
 func GetRef(b []byte) docref.Ref { return docref.Ref(binary.LittleEndian.Uint64(b)) }
 
 // PreviousKey returns the previous key of the document of a packed record, in the form that
@@ -132,11 +140,13 @@ func PreviousKey(b []byte, isExact bool) uint64 {
 	return uint64(latest)
 }
 
+// PutNodePair packs a candidate pair.
 func PutNodePair(b []byte, x, y graphs.Node) {
 	binary.LittleEndian.PutUint32(b, uint32(x))
 	binary.LittleEndian.PutUint32(b[4:], uint32(y))
 }
 
+// GetNodePair reads a candidate pair.
 func GetNodePair(b []byte) (x, y graphs.Node) {
 	return graphs.Node(binary.LittleEndian.Uint32(b)), graphs.Node(binary.LittleEndian.Uint32(b[4:]))
 }
@@ -157,6 +167,7 @@ func ShardOf(hash uint64, shards int) int {
 	return int(high)
 }
 
+// HotGroupMember is a document of a hot group.
 type HotGroupMember struct {
 	Ref docref.Ref
 	// Second is the other document that stands for its class, 0 if there is none; see [Want].
@@ -228,6 +239,7 @@ const oversizedHeader = 20
 // hasSides, a bit of the number of documents of an oversized group, says that they have sides.
 const hasSides = 1 << 31
 
+// WriteOversized writes the documents of a group that waits.
 func WriteOversized(run *runfile.Writer, shard int, group []candidates.Record, pairs int64) error {
 	b, err := run.Record(OversizedGroups, shard, oversizedHeader)
 	if err != nil {
@@ -257,6 +269,7 @@ func WriteOversized(run *runfile.Writer, shard int, group []candidates.Record, p
 	return nil
 }
 
+// OversizedReader reads oversized groups one after the other.
 type OversizedReader struct {
 	Packed []byte
 

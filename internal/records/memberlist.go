@@ -187,16 +187,20 @@ func (m *MemberList) Ref(i Number) docref.Ref { return m.list.At(i).ref }
 // First returns the first document of the cluster of document i, and SetFirst changes it.
 func (m *MemberList) First(i Number) Number { return m.list.At(i).first }
 
+// SetFirst puts document i into the cluster of another one.
 func (m *MemberList) SetFirst(i, first Number) {
 	of := m.list.At(i)
 	of.first = first
 	m.list.Set(i, of)
 }
 
+// Size returns the number of distinct shingles of document i.
 func (m *MemberList) Size(i Number) uint32 { return m.list.At(i).size }
 
+// Source returns the source of document i.
 func (m *MemberList) Source(i Number) sources.Number { return m.list.At(i).source }
 
+// Ranked returns document i with its priority.
 func (m *MemberList) Ranked(i Number) preference.Ranked {
 	if m.priorities == nil {
 		return preference.Ranked{Ref: m.list.At(i).ref, Priority: m.list.At(i).leastPriority()}

@@ -36,20 +36,24 @@ type Position struct {
 	Number Number
 }
 
+// Put packs a position.
 func (p Position) Put(b []byte) {
 	binary.LittleEndian.PutUint32(b, uint32(p.Shard))
 	binary.LittleEndian.PutUint32(b[4:], uint32(p.Number))
 }
 
+// GetPosition reads a position.
 func GetPosition(b []byte) Position {
 	return Position{OutputShard(binary.LittleEndian.Uint32(b)), Number(binary.LittleEndian.Uint32(b[4:]))}
 }
 
+// PutNodePosition packs the position of a node.
 func PutNodePosition(b []byte, node graphs.Node, p Position) {
 	binary.LittleEndian.PutUint32(b, uint32(node))
 	p.Put(b[4:])
 }
 
+// GetNodePosition reads the position of a node.
 func GetNodePosition(b []byte) Position { return GetPosition(b[4:]) }
 
 // MemberHeader is the size of a member's record without its id: number, number of the first document of its cluster,
@@ -72,6 +76,7 @@ const (
 	sourceShift = 8
 )
 
+// FlagsOf returns the flags of a member, and its source.
 func FlagsOf(repeated, unchecked bool, source sources.Number) (flags uint32) {
 	flags = uint32(source) << sourceShift
 	if repeated {
@@ -180,6 +185,7 @@ func memberSize(b []byte) int {
 	return size
 }
 
+// ReadRefs returns a set of documents.
 func ReadRefs(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind) (map[docref.Ref]bool, error) {
 	packed, err := reader.ReadKind(nil, pieces, kind)
 	if err != nil {
@@ -192,6 +198,7 @@ func ReadRefs(reader *runfile.Reader, pieces []runfile.Piece, kind runfile.Kind)
 	return refs, nil
 }
 
+// Annotation is what a job has found out about a document of a cluster.
 type Annotation struct {
 	Ref docref.Ref
 	// Cluster and KeptID are names of documents, as rows write them: the first of its cluster, and the one that is kept
@@ -202,11 +209,13 @@ type Annotation struct {
 	Kept bool
 }
 
+// Annotations are the annotations of the documents of a split.
 type Annotations struct {
 	packed []byte
 	at     map[docref.Ref]int // where in packed the annotation of a document is
 }
 
+// ReadAnnotations reads the annotations of a split.
 func ReadAnnotations(reader *runfile.Reader, pieces []runfile.Piece) (a Annotations, err error) {
 	if a.packed, err = reader.ReadKind(nil, pieces, AnnotatedDocuments); err != nil {
 		return a, err

@@ -8,6 +8,7 @@ import (
 	"mirrorbeam.dev/internal/records/runfile"
 )
 
+// Occurrence is a node of a part of a graph, where many tasks join the parts.
 type Occurrence struct {
 	// First is the first document of its tree that the writer knows.
 	First docref.Ref
@@ -19,6 +20,7 @@ type Occurrence struct {
 
 const OccurrenceSize = 2*RefSize + 12
 
+// WriteOccurrence writes an occurrence, as a record of a kind.
 func WriteOccurrence(run *runfile.Writer, kind runfile.Kind, shard int, o Occurrence) error {
 	b, err := run.Record(kind, shard, OccurrenceSize)
 	if err == nil {
@@ -31,6 +33,7 @@ func WriteOccurrence(run *runfile.Writer, kind runfile.Kind, shard int, o Occurr
 	return err
 }
 
+// GetOccurrence reads an occurrence.
 func GetOccurrence(b []byte) Occurrence {
 	return Occurrence{
 		First:  GetRef(b),
@@ -54,11 +57,13 @@ type RangePosition struct {
 // RangePositionSize is the size of the record of a [RangePosition] with its node, in bytes.
 const RangePositionSize = NodePositionSize + 4
 
+// PutRangePosition packs the position of a node.
 func PutRangePosition(b []byte, node graphs.Node, p RangePosition) {
 	PutNodePosition(b, node, p.At)
 	binary.LittleEndian.PutUint32(b[NodePositionSize:], uint32(p.First))
 }
 
+// GetRangePosition reads the position of a node.
 func GetRangePosition(b []byte) RangePosition {
 	return RangePosition{At: GetNodePosition(b), First: Number(binary.LittleEndian.Uint32(b[NodePositionSize:]))}
 }

@@ -29,6 +29,7 @@ type Page struct {
 	Address []byte
 }
 
+// SplitPage is a page in the order of documents.
 type SplitPage struct {
 	Ref docref.Ref
 	Page
@@ -97,6 +98,7 @@ type Traces []Trace
 
 const mostTraces = 16
 
+// Add adds a trace if it is among the smallest.
 func (s *Traces) Add(t *Trace) {
 	at, found := slices.BinarySearchFunc(*s, *t, func(a, b Trace) int { return bytes.Compare(a[:], b[:]) })
 	if at < mostTraces && !found {

@@ -25,6 +25,7 @@ func (p Place) ClearOf(earlier Place, units int64) bool {
 // each kind and shard.
 type Places struct{ last Place }
 
+// Append packs the next place.
 func (p *Places) Append(b []byte, next Place) []byte {
 	if next.Ref == p.last.Ref && next.At > p.last.At {
 		b = binary.AppendUvarint(b, uint64(next.At-p.last.At))
@@ -36,6 +37,7 @@ func (p *Places) Append(b []byte, next Place) []byte {
 	return b
 }
 
+// Next reads the next place, and returns the bytes behind it.
 func (p *Places) Next(b []byte) (Place, []byte) {
 	step, size := binary.Uvarint(b)
 	b = b[size:]
@@ -63,6 +65,7 @@ func (w *Windows) Write(run *runfile.Writer, shard int, at Place, passage sketch
 	return WritePacked(run, PassageHashes, shard, b)
 }
 
+// Next reads the next passage, and returns the bytes behind it.
 func (w *Windows) Next(b []byte) (at Place, passage sketch.Run, rest []byte) {
 	at, b = w.places.Next(b)
 	return at, sketch.Run{Hash: binary.LittleEndian.Uint64(b), Check: binary.LittleEndian.Uint32(b[8:])}, b[12:]
@@ -97,6 +100,7 @@ func (r *Repeats) Write(run *runfile.Writer, split int, next Repeat) error {
 	return WritePacked(run, PassageRepeats, split, b)
 }
 
+// Next reads the next repeat, and returns the bytes behind it.
 func (r *Repeats) Next(b []byte) (Repeat, []byte) {
 	var next Repeat
 	next.At, b = r.places.Next(b)
@@ -113,6 +117,7 @@ func (r *Repeats) Next(b []byte) (Repeat, []byte) {
 	return next, b
 }
 
+// Trim says what is cut from the text of a document.
 type Trim struct {
 	Ref   docref.Ref
 	Whole bool

@@ -24,6 +24,7 @@ type NodeLocation struct {
 	Star StarNumber
 }
 
+// PutLocation packs the location of a node.
 func PutLocation(b []byte, node graphs.Node, l NodeLocation) {
 	binary.LittleEndian.PutUint32(b, uint32(node))
 	binary.LittleEndian.PutUint32(b[4:], uint32(l.First))
@@ -32,6 +33,7 @@ func PutLocation(b []byte, node graphs.Node, l NodeLocation) {
 	binary.LittleEndian.PutUint32(b[12:], uint32(l.Star))
 }
 
+// GetLocation reads the location of a node.
 func GetLocation(b []byte) NodeLocation {
 	return NodeLocation{graphs.Location{
 		First:  graphs.Place(binary.LittleEndian.Uint32(b[4:])),
@@ -139,6 +141,7 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 
 const PairSize = 2 * RefSize
 
+// WritePair writes a pair of documents, as a record of a kind.
 func WritePair(run *runfile.Writer, kind runfile.Kind, shard int, a, b docref.Ref) error {
 	record, err := run.Record(kind, shard, PairSize)
 	if err == nil {
@@ -148,8 +151,10 @@ func WritePair(run *runfile.Writer, kind runfile.Kind, shard int, a, b docref.Re
 	return err
 }
 
+// GetPair reads a pair of documents.
 func GetPair(record []byte) (a, b docref.Ref) { return GetRef(record), GetRef(record[RefSize:]) }
 
+// WritePart writes the nodes of a part of a graph.
 func WritePart(run *runfile.Writer, kind runfile.Kind, shard int, part graphs.Part) error {
 	for i, ref := range part.Refs {
 		if err := WriteNode(
@@ -168,6 +173,7 @@ type Node struct {
 	Parent graphs.Node
 }
 
+// WriteNode writes a node.
 func WriteNode(run *runfile.Writer, kind runfile.Kind, shard int, n Node) error {
 	b, err := run.Record(kind, shard, NodeSize)
 	if err == nil {

@@ -19,6 +19,7 @@ type SiteCount struct {
 	Name        string
 }
 
+// Add adds the pages that another count has of the same site.
 func (c *SiteCount) Add(other SiteCount) {
 	c.Pages += other.Pages
 	c.Text += other.Text
@@ -93,6 +94,7 @@ func (e Examples) Wants(weight int64) bool {
 	return len(e) < mostExamples || weight >= e[mostExamples-1].Weight
 }
 
+// Add adds an example if it is among the best.
 func (e *Examples) Add(one Example) {
 	at, found := slices.BinarySearchFunc(*e, one, Example.compare)
 	if at < mostExamples && !found {
@@ -101,11 +103,13 @@ func (e *Examples) Add(one Example) {
 	}
 }
 
+// Half is a Link with what is known of its site.
 type Half struct {
 	Link
 	Of Site
 }
 
+// Site is all that is known of a site.
 type Site struct {
 	SiteCount
 	// Repeats are pages that are equal to an earlier page of the site, and RepeatedText is their text.
@@ -119,8 +123,10 @@ type Site struct {
 // Distinct returns the number of pages without those that are equal to earlier ones.
 func (s *Site) Distinct() int64 { return s.Pages - s.Repeats }
 
+// DistinctText returns the text of these pages.
 func (s *Site) DistinctText() int64 { return s.Text - s.RepeatedText }
 
+// GroupedSite says in which group of mirrors a site is.
 type GroupedSite struct {
 	Site  uint64
 	Sites int64 // number of sites in the group

@@ -88,6 +88,7 @@ func IdentityOf(info fs.FileInfo) Identity {
 	return Identity{Device: uint64(stat.Dev), Inode: stat.Ino}
 }
 
+// Open opens a regular file.
 func (Local) Open(path string) (File, error) {
 	file, err := OpenRegular(path)
 	if err != nil {
@@ -126,6 +127,7 @@ func (f localFile) Stat() (Info, error) {
 	return infoOf(f.Name(), info), nil
 }
 
+// Copy copies a file by the system's own means, if there are any.
 func (s Local) Copy(from, to string) error {
 	source, err := OpenRegular(from)
 	if err != nil {
@@ -143,6 +145,7 @@ func (s Local) Copy(from, to string) error {
 	return w.Commit()
 }
 
+// Remove removes a file.
 func (Local) Remove(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err

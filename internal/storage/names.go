@@ -76,6 +76,7 @@ func WithoutQuery(name string) string {
 	return name
 }
 
+// Join returns the name of an item in a folder.
 func Join(folder, name string) string {
 	if Scheme(folder) == "" {
 		return filepath.Join(folder, name)
@@ -124,6 +125,7 @@ func Contains(folder, name string) bool {
 	return strings.HasPrefix(name+"/", strings.TrimRight(folder, "/")+"/")
 }
 
+// Stat describes a file of any storage.
 func Stat(name string) (Info, error) {
 	s, err := Of(name)
 	if err != nil {
@@ -132,6 +134,7 @@ func Stat(name string) (Info, error) {
 	return s.Stat(name)
 }
 
+// Open opens a file of any storage.
 func Open(name string) (File, error) {
 	s, err := Of(name)
 	if err != nil {
@@ -165,8 +168,10 @@ func Reopen(info Info) (File, error) {
 	return file, nil
 }
 
+// Create begins a file of any storage.
 func Create(name string) (Writer, error) { return CreateWith(name, Options{}) }
 
+// CreateWith begins a file of any storage, with options.
 func CreateWith(name string, options Options) (Writer, error) {
 	s, err := Of(name)
 	if err != nil {
@@ -204,6 +209,7 @@ func RemoveFolder(name string) error {
 	return nil
 }
 
+// ReadFile returns the content of a file of any storage.
 func ReadFile(name string) ([]byte, error) {
 	file, err := Open(name)
 	if err != nil {
@@ -240,6 +246,7 @@ func ReadBeginning(name string, n int) ([]byte, error) {
 // WriteFile makes a file of any storage in one step. It has the whole content, or there is no file.
 func WriteFile(name string, content []byte) error { return WriteFileWith(name, content, Options{}) }
 
+// WriteFileWith does what WriteFile does, with options.
 func WriteFileWith(name string, content []byte, options Options) error {
 	w, err := CreateWith(name, options)
 	if err != nil {

@@ -25,6 +25,7 @@ var (
 	prices    = [kinds]float64{0.005, 0.0004, 0.0004, 0.005, 0.005, 0, 0}
 )
 
+// Kinds returns all kinds of requests.
 func Kinds() []Kind {
 	return []Kind{Listing, Describing, Reading, Writing, Copying, Removing, Fetching}
 }
@@ -46,6 +47,7 @@ type Spent struct {
 	Answering time.Duration
 }
 
+// Add adds other counts.
 func (s *Spent) Add(other Spent) {
 	for kind := range s.Requests {
 		s.Requests[kind] += other.Requests[kind]

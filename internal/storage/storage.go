@@ -82,6 +82,7 @@ type Storage interface {
 	Lease(name, holder string) (Lease, error)
 }
 
+// Info describes a file.
 type Info struct {
 	// Name is the whole name, as Open takes it.
 	Name string
@@ -136,6 +137,7 @@ type Range struct {
 	Bytes []byte
 }
 
+// Writer writes one file.
 type Writer interface {
 	// Write appends to the file. After an error the file can only be aborted.
 	io.Writer

@@ -19,6 +19,7 @@ type Waiting struct {
 	Tell func(Wait)
 }
 
+// Wait is an operation that waits.
 type Wait struct {
 	// Op and Name are the operation and its file or folder.
 	Op, Name string

@@ -14,6 +14,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
+// FaultKind says whose fault an error of a task is.
 type FaultKind string
 
 // The kinds of faults.
@@ -29,6 +30,7 @@ type inputError struct{ error }
 
 func (e inputError) Unwrap() error { return e.error }
 
+// NewInputError marks the error as a failure to read the input.
 func NewInputError(err error) error { return inputError{err} }
 
 // Fault is an error of a task as its driver sees it.
@@ -43,6 +45,7 @@ type Fault struct {
 	Text string
 }
 
+// NewFault describes an error.
 func NewFault(err error) Fault {
 	fault := Fault{Kind: OtherFault, Text: err.Error()}
 	var errno syscall.Errno

@@ -82,6 +82,7 @@ func EachEdges(outcomes []Outcome, stage Stage, m *Memory, part func(nodes []byt
 		})
 }
 
+// RunsIn returns the run files of a stage.
 func RunsIn(outcomes []Outcome, stage Stage) (runs []string) {
 	for _, o := range outcomes {
 		if o.Stage == stage && o.Run != "" {

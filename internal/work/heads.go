@@ -56,6 +56,7 @@ type Heads struct {
 	list []sketchblock.Head
 }
 
+// Head returns the head of the set of document i.
 func (h *Heads) Head(i int) sketchblock.Head { return h.list[i] }
 
 // Sets read some of the sets of a block, which are few. A storage behind a network is asked for all sets at once.

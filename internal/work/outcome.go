@@ -46,8 +46,10 @@ type Outcome struct {
 	FirstReject *output.Reject `json:",omitempty"`
 }
 
+// Encode encodes the outcome as an element.
 func (o Outcome) Encode() ([]byte, error) { return json.Marshal(o) }
 
+// DecodeOutcome reads an element that Encode made.
 func DecodeOutcome(element []byte) (o Outcome, err error) {
 	if err = json.Unmarshal(element, &o); err != nil {
 		err = fmt.Errorf("decode outcome: %w", err)
@@ -85,6 +87,7 @@ func ReadOutcomes(elements func(*[]byte) bool) ([]Outcome, findings.Counts, erro
 	return outcomes, sum, nil
 }
 
+// RunsOf returns the run files of the outcomes.
 func RunsOf(outcomes []Outcome) []string {
 	var runs []string
 	for _, o := range outcomes {

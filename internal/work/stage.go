@@ -57,6 +57,7 @@ const (
 	AnsweringNS   = "answering_ns" // until reads were answered
 )
 
+// RequestsMetric returns the name of the metric that counts requests of a kind.
 func RequestsMetric(kind storage.Kind) string { return "requests_" + kind.String() }
 
 // large is the right to hold more memory than an ordinary task does, because documents are large. One task of the
@@ -66,6 +67,7 @@ var large = semaphore.NewWeighted(1)
 // BeginLarge waits until no other task of the process holds large documents. Who gets the right must call [EndLarge].
 func BeginLarge(ctx context.Context) error { return large.Acquire(ctx, 1) }
 
+// EndLarge gives the right back.
 func EndLarge() { large.Release(1) }
 
 // Expect says how many bytes of documents the task is about to hold. If an ordinary task holds less, it waits until no

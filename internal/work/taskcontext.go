@@ -57,6 +57,7 @@ func (w *TaskContext) Read(buffer int, kind runfile.Kind) ([]byte, error) {
 	return b, err
 }
 
+// Has reports whether the task has a piece of a kind.
 func (w *TaskContext) Has(kind runfile.Kind) bool {
 	return slices.ContainsFunc(w.Pieces, func(piece runfile.Piece) bool { return piece.Kind == kind })
 }
@@ -215,8 +216,10 @@ type Task struct {
 	Also []int
 }
 
+// Encode encodes the task as an element.
 func (t Task) Encode() []byte { return packed.Append(nil, &t) }
 
+// DecodeTask reads an element that Encode made.
 func DecodeTask(element []byte) (t Task) {
 	if _, err := packed.Next(element, &t); err != nil {
 		panic(err) // a bug in runjob
@@ -290,6 +293,7 @@ const (
 	manyDocuments     = 100_000_000
 )
 
+// OutputShards returns the number of shards of an output.
 func OutputShards(counts findings.Counts) int {
 	documents := float64(counts.Documents)
 	if documents > manyDocuments {

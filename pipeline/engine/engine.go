@@ -28,6 +28,7 @@ type Engine interface {
 	Cancel(ctx context.Context, id string) error
 }
 
+// State is what an engine tells of a job on its way.
 type State struct {
 	// Name is the name of the state in the language of the engine, such as RUNNING; empty if only Message is new.
 	Name string

@@ -30,10 +30,12 @@ type Arranging struct {
 	Folder work.Path
 }
 
+// Delivery says what the tasks get.
 func (Arranging) Delivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Texts}}
 }
 
+// Task writes the file of a range.
 func (a *Arranging) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Texts)
 	if err != nil {
@@ -113,12 +115,14 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
+// Rejected is a row of the rejects of [Arranging].
 type Rejected struct {
 	// ID is the id. The row has it as [quoting.Text] writes it.
 	ID     string `json:"id"`
 	Reason string `json:"reason"`
 }
 
+// AppendJSON appends the row as a line of JSON.
 func (r Rejected) AppendJSON(b []byte, _ output.Names) []byte {
 	b = quoting.AppendQuoted(append(b, `{"id":`...), r.ID)
 	return append(quoting.AppendQuoted(append(b, `,"reason":`...), r.Reason), "}\n"...)

@@ -57,6 +57,7 @@ func (p *Packer) Refuse(id, text string) string {
 	return ""
 }
 
+// Add writes a document.
 func (p *Packer) Add(id, text string) error {
 	if !p.isBegun {
 		p.Runs.Begin(&p.run)
@@ -231,6 +232,7 @@ func firstIDs(marks []string) []string {
 // Dividing sends the documents of some run files to the ranges of their ids.
 type Dividing struct{}
 
+// Task sends the documents of one task.
 func (Dividing) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(1, records.TextRange)
 	if err != nil {

@@ -157,6 +157,7 @@ func ParseLaw(text string) (Law, error) {
 	return Law{}, fmt.Errorf("%s: must be off, auto, a number of documents, or a share of them from 0%% to 100%%", text)
 }
 
+// IsOff reports whether no shingle is common.
 func (l Law) IsOff() bool { return l == Law{} }
 
 // Limit returns the largest number of documents that may have a shingle which counts, in a corpus of that many
@@ -204,6 +205,7 @@ type Seeing struct {
 	Fingerprints fingerprints.Name
 }
 
+// Task goes through one split.
 func (s *Seeing) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	var frequent *sketch.Shingles
 	if t.Step == SecondRound {

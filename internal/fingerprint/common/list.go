@@ -27,6 +27,7 @@ func NewListing(whole work.Delivery) Listing {
 	return Listing{Reads: work.Fingerprint, Delivery: whole}
 }
 
+// Plan writes the list next to the catalog of the tasks.
 func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
 	frequent, err := readFrequent(p)
 	if err != nil {
@@ -93,6 +94,7 @@ func mostFrequent(frequent []records.Frequent, most int) []records.Frequent {
 
 func byShingle(x, y records.Frequent) int { return cmp.Compare(x.Shingle, y.Shingle) }
 
+// List is a list of shingles that tasks of this process share.
 type List struct{ *sketch.Shingles }
 
 var lists work.Shared[List]
@@ -146,6 +148,7 @@ func NewWeighing(gathered work.Delivery) Weighing {
 	return Weighing{Listing{Reads: work.Gather, Delivery: gathered}}
 }
 
+// Plan writes the list next to the catalog of the tasks.
 func (l *Weighing) Plan(_ context.Context, p *work.Planning) error {
 	frequent, err := readFrequent(p)
 	if err != nil {
@@ -165,6 +168,7 @@ type Rarities struct {
 
 var rarities work.Shared[Rarities]
 
+// ReadRarities returns the rarities for the tasks of a catalog.
 func ReadRarities(catalog string) (*Rarities, error) {
 	return rarities.Get(listPath(catalog), func(path string) (*Rarities, error) {
 		packed, err := storage.ReadFile(path)

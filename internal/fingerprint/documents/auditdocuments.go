@@ -21,6 +21,7 @@ type AuditHashes struct {
 	name  uint64 // the hash of that name
 }
 
+// NewAuditHashes returns the hashes of the documents of the inputs.
 func (in *Inputs) NewAuditHashes() *AuditHashes { return &AuditHashes{files: in.Files, file: -1} }
 
 // Of returns the hash of a document, given the first word of its digest.

@@ -176,6 +176,7 @@ func (in *Inputs) Archives() (n int64) {
 	return n
 }
 
+// References returns the number of files that belong to the reference corpus.
 func (in *Inputs) References() int {
 	return sort.Search(len(in.Files), func(i int) bool { return !in.Files[i].Reference })
 }
@@ -221,6 +222,7 @@ func (in *Inputs) FilesOf(split int, starts []docref.Ref) (from, to int) {
 // Unchanged says of each file, by its number, whether the last run knew it as it is. Of nil, no file is unchanged.
 type Unchanged []bool
 
+// Has reports whether a document is in an unchanged file.
 func (u Unchanged) Has(ref docref.Ref) bool { return u != nil && u[ref.File()] }
 
 // Both reports whether two documents are in unchanged files. An incremental run has the similar ones of such pairs from
@@ -238,6 +240,7 @@ func (in *Inputs) Unchanged() Unchanged {
 	return unchanged
 }
 
+// SourceOf returns the number of the source of a document.
 func (in *Inputs) SourceOf(ref docref.Ref) sources.Number {
 	return in.Files[ref.File()].SourceAt(ref.Position())
 }
@@ -260,11 +263,13 @@ func (l *Layout) Starred(group []candidates.Record, pairs int64) findings.Skippe
 	return l.Skipped(&s, pairs-int64(len(group)-1))
 }
 
+// SkippedGroup describes a dense group to the user.
 type SkippedGroup struct {
 	Documents     int64
 	First, Second docref.Ref
 }
 
+// Note notes a document of the group.
 func (s *SkippedGroup) Note(ref docref.Ref) {
 	switch s.Documents++; {
 	case s.Documents == 1:
@@ -276,6 +281,7 @@ func (s *SkippedGroup) Note(ref docref.Ref) {
 	}
 }
 
+// Skipped describes a dense group with skipped pairs.
 func (l *Layout) Skipped(s *SkippedGroup, pairs int64) findings.Skipped {
 	return findings.Skipped{Pairs: pairs, Groups: 1, Example: &findings.SkippedGroup{
 		Documents: s.Documents,

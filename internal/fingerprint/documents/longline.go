@@ -33,6 +33,8 @@ func (w *Windows) Hold(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
+// HoldLongLine waits for the right to hold a long line.
 func HoldLongLine(ctx context.Context) error { return longLines.Acquire(ctx, 1) }
 
+// ReleaseLongLine gives the right back.
 func ReleaseLongLine() { longLines.Release(1) }

@@ -22,6 +22,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
+// Reading says how records are read.
 type Reading struct {
 	Fields corpus.Fields
 	// MaxDocument is the length of the longest document: the bytes of all its texts, or the number of its features.
@@ -59,6 +60,7 @@ func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) co
 	return limits
 }
 
+// Wanted says what is wanted of records.
 func (r Reading) Wanted() corpus.Wanted {
 	return corpus.Wanted{
 		Fields:      r.Fields,

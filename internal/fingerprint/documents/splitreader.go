@@ -228,6 +228,7 @@ type Checksum struct {
 	Lines, Rejects uint32 // CRC-32C
 }
 
+// Add adds the next batch of the stretch.
 func (s *Checksum) Add(batch corpus.Batch) {
 	s.Lines = checksum.Add(s.Lines, batch.Data)
 	for _, reject := range batch.Rejects {
@@ -235,6 +236,7 @@ func (s *Checksum) Add(batch corpus.Batch) {
 	}
 }
 
+// WriteChecksums writes the checksums of the stretches of a split, in their order.
 func WriteChecksums(run *runfile.Writer, split int, sums []Checksum) error {
 	for _, sum := range sums {
 		if err := records.Write(run, records.Sums, split, &sum); err != nil {

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
+// Name names a kind.
 type Name string
 
 // Kind is a kind of fingerprint. Name and New are required.
@@ -34,6 +35,7 @@ type Kind struct {
 	Explain Explanations
 }
 
+// Options say how fingerprints are made.
 type Options struct {
 	sketch.Options
 	Fields corpus.Fields
@@ -52,6 +54,7 @@ type Maker interface {
 	Make(raw []byte, content corpus.Record) Fingerprint
 }
 
+// Fingerprint is the fingerprint of a document.
 type Fingerprint struct {
 	// Fingerprint holds the digest and the counts, and the whole set of a kind that has shingles.
 	sketch.Fingerprint

@@ -29,6 +29,7 @@ type Passages struct {
 	sequence sketchblock.Sequence // the last one that was read
 }
 
+// NewPassages returns a maker of keys for passages of a number of shingles.
 func NewPassages(combined int) *Passages {
 	return &Passages{combined: combined, seen: map[uint64]struct{}{}}
 }
@@ -108,6 +109,7 @@ type PassageHead struct {
 	sum  uint32
 }
 
+// IsOf reports whether the head is the one of a packed sequence.
 func (h PassageHead) IsOf(sequence []byte) bool { return checksum.Of(sequence) == h.sum }
 
 // ReadHeads appends the heads of a block of n documents. They alias packed. It reports false if they are of passages of

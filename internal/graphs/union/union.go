@@ -58,6 +58,7 @@ type Ranges struct {
 
 func (r *Ranges) Setup() error { return r.layout.Read(string(r.Inputs)) }
 
+// Layout returns the layout of the inputs.
 func (r *Ranges) Layout() *documents.Layout { return &r.layout }
 
 // of returns the range of a document. Each range has about as many splits.
@@ -77,6 +78,7 @@ func SpreadingDelivery(kind runfile.Kind, count int, but ...work.Stage) work.Del
 	return work.Delivery{Needed: []runfile.Kind{kind}, Into: count, Enough: work.FewTasks, OnlyCounted: but}
 }
 
+// Task sends the nodes of the part whose number the task has.
 func (s *Spreading) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, s.Kind)
 	if err != nil {
@@ -200,6 +202,7 @@ func (l *links) sort() error {
 	return nil
 }
 
+// Uniting joins names that are linked.
 type Uniting struct {
 	Ranges
 	// GraphBytes is about how much memory the names may take.

@@ -32,11 +32,13 @@ func (v CachedPair) compare(other CachedPair) int {
 
 const CachedPairSize = 2*digest.Size + 8
 
+// Append appends the packed cached pair to b.
 func (v CachedPair) Append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(v.B.Append(v.A.Append(b)), v.Shared)
 	return binary.LittleEndian.AppendUint32(b, v.Total)
 }
 
+// GetCachedPair reads a packed cached pair.
 func GetCachedPair(b []byte) CachedPair {
 	return CachedPair{digest.Get(b), digest.Get(b[digest.Size:]), records.Score{
 		Shared: binary.LittleEndian.Uint32(b[2*digest.Size:]),
@@ -79,6 +81,7 @@ func WriteCachedPairs(path string, packed []byte, stopped func() error) error {
 // CachedPairs is a table of cached pairs. It takes 40 bytes of memory for each. Any number of goroutines may use it.
 type CachedPairs struct{ packed []byte }
 
+// ReadCachedPairs reads a table that Write wrote.
 func ReadCachedPairs(path string) (*CachedPairs, error) {
 	return readChecked(path, func(b []byte) (*CachedPairs, error) {
 		packed, err := checkCachedPairs(b)

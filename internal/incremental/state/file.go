@@ -44,6 +44,7 @@ func AppendGroupHead(b []byte, lineage, name string, members int) []byte {
 	return append(b, name...)
 }
 
+// Append packs a member.
 func (m Member) Append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, m[0]), m[1])
 }
@@ -119,6 +120,7 @@ func (r *groupReader) text(b []byte) string {
 
 var errDamaged = errors.New("groups are damaged")
 
+// WriteGroups writes groups to a file that survives a loss of power.
 func WriteGroups(path string, groups []Group) error {
 	size := len(groupsMagic) + checksum.Size
 	for i := range groups {
@@ -131,10 +133,12 @@ func WriteGroups(path string, groups []Group) error {
 	return writeChecked(path, b)
 }
 
+// WriteAlerts does the same for alerts.
 func WriteAlerts(path string, alerts []Alert) error {
 	return writeChecked(path, packed.Append([]byte(alertsMagic), &alerts))
 }
 
+// WriteNotifications does the same for changes that nobody has acknowledged.
 func WriteNotifications(path string, o Notifications) error {
 	b := []byte(notificationsMagic)
 	for _, change := range o {
@@ -151,10 +155,13 @@ func writeChecked(path string, b []byte) error {
 	return nil
 }
 
+// ReadGroups reads what Write wrote.
 func ReadGroups(path string) ([]Group, error) { return readChecked(path, decodeGroups) }
 
+// ReadAlerts reads what WriteAlerts wrote.
 func ReadAlerts(path string) ([]Alert, error) { return readChecked(path, decodeAlerts) }
 
+// ReadNotifications reads what WriteNotifications wrote.
 func ReadNotifications(path string) (Notifications, error) {
 	return readChecked(path, decodeNotifications)
 }

@@ -259,6 +259,7 @@ func (c *copier) schemaOfCopy() *arrow.Schema {
 	return arrowmeta.WithFields(schema, added...)
 }
 
+// Annotatable returns an error if the file has a column already that annotating would add.
 func (r *Reader) Annotatable() error {
 	for _, field := range r.inner.Schema().Fields() {
 		if slices.Contains(corpus.AnnotationFields, field.Name) {
@@ -271,6 +272,7 @@ func (r *Reader) Annotatable() error {
 	return nil
 }
 
+// Cuttable returns an error if stretches cannot be cut out of the texts of a column.
 func (r *Reader) Cuttable(path string) error {
 	_, err := r.cuttable(path)
 	return err

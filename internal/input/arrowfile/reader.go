@@ -28,6 +28,7 @@ const (
 	mostRows     = 1 << 50
 )
 
+// Source is an open file.
 type Source interface {
 	io.ReaderAt
 	From(offset int64) io.ReadCloser
@@ -82,6 +83,7 @@ func IsDamage(err error) bool {
 		errors.Is(err, io.ErrUnexpectedEOF)
 }
 
+// BatchError says that a batch takes more memory than it may.
 type BatchError struct {
 	// Bytes is what the batch and the dictionaries take at least, Limit what they may take.
 	Bytes, Limit int64

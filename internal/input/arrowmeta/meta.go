@@ -22,6 +22,7 @@ const (
 	unionType = 14 // the number of a union among the types of fields
 )
 
+// Message is what the metadata of a message of a stream says.
 type Message struct {
 	Kind  ipc.MessageType
 	Body  int64 // bytes
@@ -29,6 +30,7 @@ type Message struct {
 	Codec Codec
 }
 
+// Codec is how the buffers of a batch are compressed.
 type Codec int
 
 const (
@@ -139,6 +141,7 @@ func checkFields(t table, number, depth int) error {
 	return nil
 }
 
+// Block is where a message is in a file.
 type Block struct {
 	Offset   int64
 	Metadata int64 // bytes, with those that frame it

@@ -48,6 +48,7 @@ type Batch struct {
 	IsCut bool
 }
 
+// Frame is a record in the Data of a batch.
 type Frame struct {
 	// Position identifies a record in its file. Positions ascend.
 	Position   int64
@@ -80,6 +81,7 @@ func (b Batch) End() int64 {
 	return b.Frames[len(b.Frames)-1].Position + 1
 }
 
+// IsBlank reports whether a record is a line that holds no document.
 func (b Batch) IsBlank(record []byte) bool { return b.Format.IsLines() && IsBlank(record) }
 
 // Reject is a part of a file that could not be used.
@@ -100,6 +102,7 @@ func TooLong(what string, length, limit int64, setting string) string {
 	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by %s", what, length, limit, setting)
 }
 
+// Line returns the line at a position, with its line end.
 func (b Batch) Line(position int64) []byte {
 	line := b.Data[position-b.Offset:]
 	if n := bytes.IndexByte(line, lineEnd(b.CR)); n >= 0 {
@@ -185,6 +188,7 @@ type Decoder interface {
 	Decode(header, record []byte) (Record, error)
 }
 
+// MissingField is the error of a record that does not have the wanted fields.
 type MissingField string
 
 func (m MissingField) Error() string { return string(m) }

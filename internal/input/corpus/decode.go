@@ -22,6 +22,7 @@ type Fields struct {
 	Others   []string
 }
 
+// HasTexts reports whether documents have texts, with features next to them or not.
 func (f *Fields) HasTexts() bool { return f.Beside || f.Features == "" }
 
 // Record is what a line says of its document. Its slices are parts of the line or of the decoder, and valid as long.
@@ -110,6 +111,7 @@ func (s *scope) add(name string, w *wanted) {
 	s.inner[outer].add(rest, w)
 }
 
+// NewJSONDecoder returns a decoder for lines with these fields.
 func NewJSONDecoder(f Fields) *JSONDecoder {
 	d := &JSONDecoder{beside: f.HasTexts(), reader: FeatureReader{Field: f.Features}}
 	if f.Features != "" {
@@ -138,6 +140,7 @@ func NewJSONDecoder(f Fields) *JSONDecoder {
 	return d
 }
 
+// Call sets what a line is called in messages.
 func (d *JSONDecoder) Call(name string) { d.scanner.name = name }
 
 // LimitFeatures sets how many features a document may have; 0: any number.

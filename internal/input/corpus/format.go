@@ -91,6 +91,7 @@ type Definition struct {
 	Annotatable func(*File) error
 }
 
+// Dialect says how the records of CSV and TSV are cut into fields.
 type Dialect struct {
 	// Delimiter is the byte between fields; 0: the one that the first record shows.
 	Delimiter byte `json:",omitempty"`
@@ -135,6 +136,7 @@ func ParseMark(name string) (byte, error) {
 	return 0, errors.New(`must be one character of ASCII, such as ; or |`)
 }
 
+// CharsetRule says how the charset of a file is known.
 type CharsetRule uint8
 
 const (
@@ -146,6 +148,7 @@ const (
 	AnyCharset
 )
 
+// Wanted says what to take from a record.
 type Wanted struct {
 	Fields Fields
 	// Charset names the encoding of files that are a document, and neither UTF-8 nor marked; empty: the one that they
@@ -162,6 +165,7 @@ type Wanted struct {
 	MaxFeatures int
 }
 
+// Copy is a file to which records of an input file are written.
 type Copy interface {
 	io.Writer
 	Row(record []byte) error
@@ -169,6 +173,7 @@ type Copy interface {
 	EndMember() error
 }
 
+// RowCopy says which rows of a file are copied, and how.
 type RowCopy struct {
 	// Keep chooses rows. It is asked about all rows in their order.
 	Keep func(row int64) bool
@@ -182,6 +187,7 @@ type RowCopy struct {
 	Text        string
 }
 
+// RecordWriter writes records to a copy.
 type RecordWriter interface {
 	// Write writes a record as it is in the input. Name is the name of the file where it is.
 	Write(name string, record []byte) error
@@ -204,6 +210,7 @@ type Annotation struct {
 	HasIntegers bool
 }
 
+// Annotations are the annotations of the rows of a file.
 type Annotations struct {
 	Of           func(row int64) Annotation
 	HaveIntegers bool
@@ -247,6 +254,7 @@ func (f Format) Definition() *Definition {
 
 func (f Format) String() string { return f.Definition().Name }
 
+// FormatNames returns the choices of a format: [AutoFormat] and all names.
 func FormatNames() []string {
 	names := []string{AutoFormat}
 	for _, d := range registered {
@@ -255,6 +263,7 @@ func FormatNames() []string {
 	return names
 }
 
+// FormatHelp returns the choices of a format for people.
 func FormatHelp() string {
 	var b strings.Builder
 	for _, d := range registered {
@@ -267,15 +276,19 @@ func FormatHelp() string {
 	return b.String() + "or " + AutoFormat + " (chosen for each file by its content and name)"
 }
 
+// ParseFormat returns the format of a name.
 func ParseFormat(name string) (f Format, known bool) {
 	i := slices.IndexFunc(definitions[:], func(d *Definition) bool { return d != nil && d.Name == name })
 	return Format(max(i, 0)), i >= 0
 }
 
+// IsLines reports whether a record of the format is a line.
 func (f Format) IsLines() bool { return f.Definition().IsLines }
 
+// IsWhole reports whether a file of the format is one document.
 func (f Format) IsWhole() bool { return f.Definition().IsWhole }
 
+// HasFields reports whether a record of the format has fields, with the text among them.
 func (f Format) HasFields() bool { return f.Definition().HasFields }
 
 // FormatHint ends the message that no file of a guessed format holds a document. It is a format of [setting.Errorf].

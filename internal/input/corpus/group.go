@@ -118,6 +118,7 @@ func checkNumber(files []File) error {
 	return nil
 }
 
+// Place returns the name of the file that holds a document, and the position in that file.
 func (f *File) Place(position int64) (name string, inFile int64) {
 	if f.Members == nil {
 		return f.Name, position
@@ -133,6 +134,7 @@ func (f *File) At(position int64) *File {
 	return &f.Members[position]
 }
 
+// All returns the file itself, or the files of a group.
 func (f *File) All() []File {
 	if f.Members == nil {
 		return []File{*f}
@@ -192,6 +194,7 @@ func (f *File) ofSource() sources.File {
 	return sources.File{Path: filepath.ToSlash(f.Path), Bytes: f.TextSize(), IsDocument: f.Format.IsWhole()}
 }
 
+// SourceAt returns the source of the document at a position of the file, or of the group.
 func (f *File) SourceAt(position int64) sources.Number {
 	if f.Members == nil {
 		return f.Source

@@ -71,6 +71,7 @@ func IsOfFile(err error) bool {
 	return !errors.As(err, &links)
 }
 
+// FaultText returns what an error says of a file, without its path.
 func FaultText(path string, err error) string {
 	text := err.Error()
 	for _, before := range []string{"list inputs: ", "open input ", path + ": ", "open " + path + ": "} {
@@ -362,6 +363,7 @@ func (f *File) beginning(size int, options Options) ([]byte, error) {
 	return stream.Fill(nil, size)
 }
 
+// Identity is what all paths to one file or folder have in common.
 type Identity = storage.Identity
 
 // open opens a file for reading. It does not wait for a writer of a named pipe: anything but a regular file

@@ -19,6 +19,7 @@ func NewJSONCutter(f Fields) *JSONCutter {
 	return &JSONCutter{decoder: decoder}
 }
 
+// Cut is as [Cutter] says.
 func (c *JSONCutter) Cut(b, _, record []byte, cuts []Cut) ([]byte, error) {
 	if _, err := c.decoder.Decode(record); err != nil {
 		return b, err

@@ -16,6 +16,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
+// Member says where a file is in an archive of tar or zip.
 type Member struct {
 	// Archive is the path of the archive, ArchiveSize its length on disk, and Of its name among the inputs.
 	Archive     string
@@ -34,6 +35,7 @@ type Member struct {
 	head []byte // the beginning of a file in a compressed archive, while it is inspected
 }
 
+// Packing is how an archive holds a file.
 type Packing uint8
 
 const (

@@ -13,6 +13,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
+// PassedFiles are files of searched folders that are passed over.
 type PassedFiles struct {
 	// Counts counts them by the reason: one of those in brackets, or the ending of the name, which no format takes.
 	Counts map[string]int64

@@ -30,6 +30,7 @@ const (
 	ByteOrderMark = "\xef\xbb\xbf"
 )
 
+// Limits bound what a Reader holds in memory.
 type Limits struct {
 	// Line is the length of the longest line in bytes, without its newline. Longer lines become rejects and
 	// are not held. Limits below 16 count as 16.
@@ -54,6 +55,7 @@ type Limits struct {
 	HoldWindow func() (release func(), err error)
 }
 
+// Setting returns the name of the setting that Line follows from.
 func (l Limits) Setting() string {
 	if l.IsOfMemory {
 		return "memory"
@@ -61,6 +63,7 @@ func (l Limits) Setting() string {
 	return "max_document"
 }
 
+// Stream returns a stream within the limits.
 func (l Limits) Stream() Stream {
 	return Stream{Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
 }
@@ -80,6 +83,7 @@ type Reader struct {
 	skips   bool   // the current line belongs to the stretch before
 }
 
+// NewReader returns a reader without a file.
 func NewReader(limits Limits) *Reader {
 	const most = math.MaxInt - 1
 	return &Reader{

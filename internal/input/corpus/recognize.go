@@ -71,6 +71,7 @@ func (f Format) mayBegin(head []byte) bool {
 	return isText(head)
 }
 
+// BeginsObject reports whether a text begins with an object of JSON.
 func BeginsObject(text []byte) bool {
 	inner, isObject := bytes.CutPrefix(text, []byte("{"))
 	inner = bytes.TrimLeft(inner, " \t\r\n")
@@ -126,8 +127,8 @@ func nameEnding(name string) string {
 	return strings.ToLower(ending)
 }
 
-// isForeignCompression reports whether a name ends like the name of a file of a known format that is compressed in a way
-// that is not read.
+// isForeignCompression reports whether a name ends like the name of a file of a known format that is compressed in a
+// way that is not read.
 func isForeignCompression(name string) bool {
 	ending := filepath.Ext(name)
 	inner := strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ending)))

@@ -105,6 +105,7 @@ func cut(number int, size, target int64) []Split {
 	return splits
 }
 
+// IsCut reports whether the file can be cut at any byte.
 func (f *File) IsCut() bool { return f.isPlain() && f.Format.IsLines() }
 
 // isPlain reports whether the stored bytes are the decoded ones, so that reading can begin anywhere.
@@ -181,6 +182,7 @@ func (f *File) LeastTextSize() (sum int64) {
 	return sum
 }
 
+// Whole returns the stretch of the whole file. Number is the number of the file.
 func (f *File) Whole(number int) Stretch {
 	s := Stretch{File: number, End: f.Size}
 	switch {

@@ -201,6 +201,7 @@ func (s *Stream) next(p []byte) (n int, err error) {
 	return s.decoded.Read(p)
 }
 
+// Position returns the position of the next byte in the decoded stream.
 func (s *Stream) Position() int64 { return s.position }
 
 // Member returns where in the stored file the gzip member or zstd frame begins that the bytes of the last Read come

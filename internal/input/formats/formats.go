@@ -82,10 +82,12 @@ type Reader struct {
 	current corpus.Source
 }
 
+// NewReader returns a reader without a file.
 func NewReader(limits corpus.Limits, wanted corpus.Wanted) *Reader {
 	return &Reader{limits: limits, wanted: wanted, sources: map[corpus.Format]corpus.Source{}}
 }
 
+// Reset goes on to another stretch.
 func (r *Reader) Reset(file corpus.File, s corpus.Stretch) error {
 	source, known := r.sources[file.Format]
 	if !known {
@@ -100,6 +102,7 @@ func (r *Reader) Reset(file corpus.File, s corpus.Stretch) error {
 	return source.Reset(file, s)
 }
 
+// Next reads the next batch of the stretch.
 func (r *Reader) Next(buffer []byte) (corpus.Batch, error) { return r.current.Next(buffer) }
 
 func (r *Reader) Close() error {
@@ -140,6 +143,7 @@ type Decoder struct {
 	folders  folderValues
 }
 
+// NewDecoder returns a decoder of records.
 func NewDecoder(wanted corpus.Wanted) *Decoder {
 	return &Decoder{
 		wanted:   wanted,

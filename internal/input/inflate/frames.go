@@ -205,6 +205,7 @@ func zstdHeaderBytes(descriptor byte) int64 {
 	return length
 }
 
+// IsSkippable reports whether a zstd skippable frame starts here.
 func IsSkippable(head []byte) bool {
 	return len(head) >= 4 && head[0]&0xf0 == 0x50 && string(head[1:4]) == skippableMagic
 }

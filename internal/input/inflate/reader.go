@@ -3,6 +3,7 @@ package inflate
 
 import "io"
 
+// Options say how a file is read.
 type Options struct {
 	Size int64
 	// Window is the largest zstd window in bytes. A frame that needs a larger one is a fault. 0 stands for
@@ -28,8 +29,10 @@ type decoder interface {
 // Reader decodes a file. It is not for concurrent use.
 type Reader struct{ decoder decoder }
 
+// NewGzip returns a reader of gzip. Reset must be called first.
 func NewGzip() *Reader { return &Reader{new(gzipStream)} }
 
+// NewZstd returns a reader of zstd. Reset must be called first.
 func NewZstd() *Reader { return &Reader{new(zstdStream)} }
 
 // Reset goes on to another file. It keeps the decoders.

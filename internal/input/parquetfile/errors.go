@@ -66,6 +66,7 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("row %d has %d bytes, and %d are the limit", e.Row, e.Bytes, e.Limit)
 }
 
+// FieldError says that a path does not lead to one leaf column.
 type FieldError struct {
 	Path string
 	// There are the paths that could be meant: those below Path if it leads to a struct, otherwise all of the file.

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
 
+// Field is a leaf column of a file.
 type Field struct {
 	// Path is the name of the column, with dots on the way down. See the description of the package.
 	Path string

@@ -172,11 +172,13 @@ func (f *File) checkSingle() error {
 	return nil
 }
 
+// Rows returns the number of rows.
 func (f *File) Rows() int64 { return f.metadata.NumRows }
 
 // Groups returns the row groups in their order. They are the caller's to read only.
 func (f *File) Groups() []Group { return f.groups }
 
+// Fields returns the leaf columns in their order.
 func (f *File) Fields() []Field {
 	fields := make([]Field, len(f.leaves))
 	for i := range f.leaves {
@@ -195,6 +197,7 @@ func (f *File) Field(path string) (Field, error) {
 	return f.leaves[number].Field, nil
 }
 
+// Columns are the columns of a file that are wanted.
 type Columns struct {
 	file    *File
 	numbers []int
@@ -217,6 +220,7 @@ func (f *File) Columns(paths ...string) (Columns, error) {
 	return columns, nil
 }
 
+// Bytes returns how much the columns take of a row group, as they are compressed.
 func (c Columns) Bytes(group int) (sum int64) {
 	for i, column := range c.file.metadata.RowGroups[group].Columns {
 		if slices.Contains(c.numbers, i) {
@@ -235,6 +239,7 @@ func (f *File) find(path string) (int, error) {
 	return Find(f.Fields(), path)
 }
 
+// Find returns the number of the column that a path leads to, of those that a file has.
 func Find(fields []Field, path string) (int, error) {
 	found := -1
 	var all, below []string

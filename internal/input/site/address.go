@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
+// Address is the canonical address of a page.
 type Address struct {
 	// Host is the host in ASCII and lower case, without "www.", and with its port unless that is a usual one of the
 	// web.

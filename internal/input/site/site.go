@@ -25,6 +25,7 @@ const (
 
 const mostElements = 32
 
+// Check returns an error that says what a Rule must be, or nil.
 func (r Rule) Check() error {
 	if r == Host || r == Domain || r.elements() >= 0 {
 		return nil
@@ -60,6 +61,7 @@ func (r Rule) Of(page Address) (site, path string) {
 	return site, strings.TrimSuffix(path, "/")
 }
 
+// HostOf returns the host of a site, without its port.
 func HostOf(site string) string {
 	host, _, _ := strings.Cut(site, "/")
 	return withoutPort(host)

@@ -233,6 +233,7 @@ var languages = sync.OnceValue(func() []*Language {
 	}
 })
 
+// Language says how the code of a language is written.
 type Language struct {
 	Name string
 
@@ -339,6 +340,7 @@ func Named(name string) *Language {
 	return nil
 }
 
+// Names returns the names of all languages, sorted.
 func Names() []string {
 	var names []string
 	for _, l := range languages() {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 )
 
+// Kind says what a token is.
 type Kind uint8
 
 // The kinds of tokens. A mark is punctuation or an operator.
@@ -18,6 +19,7 @@ const (
 	Comment
 )
 
+// Token is a piece of a text: text[Begin:End].
 type Token struct {
 	Begin, End int
 	Kind       Kind
@@ -35,6 +37,7 @@ type Scanner struct {
 	folded   []byte
 }
 
+// NewScanner returns a Scanner of the tokens of text.
 func NewScanner(language *Language, text []byte) *Scanner {
 	return &Scanner{language: language, text: text, last: Token{Kind: Mark}}
 }

@@ -30,6 +30,7 @@ type Source struct {
 	Reference bool
 }
 
+// File is what the division of a corpus depends on.
 type File struct {
 	// Path has slashes between its elements.
 	Path string
@@ -39,6 +40,7 @@ type File struct {
 	IsDocument bool
 }
 
+// Division divides the files of a corpus into sources.
 type Division struct {
 	// Sources are ordered by name. What is left of too many comes last.
 	Sources []Source
@@ -181,6 +183,7 @@ const (
 	Corpora // how many there are
 )
 
+// CorpusOf returns the corpus of a document.
 func CorpusOf(isReference bool) Corpus {
 	if isReference {
 		return Reference
@@ -221,8 +224,10 @@ type Leading struct {
 	others Others
 }
 
+// LeadingOf returns a Leading without values.
 func LeadingOf(corpus Corpus) *Leading { return &Leading{of: corpus} }
 
+// Add takes in a value and all documents that have it.
 func (l *Leading) Add(v Value) {
 	if l.values = append(l.values, v); len(l.values) >= 2*l.of.most() {
 		l.cut(l.of.most())
@@ -296,6 +301,7 @@ func (c *Choice) add(of Corpus, name string, documents int64) Number {
 	return number
 }
 
+// Number returns the source of the documents of a corpus that have a value, given its hash.
 func (c *Choice) Number(of Corpus, hash uint64) Number {
 	if number, isOne := c.Numbers[of][hash]; isOne {
 		return number

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam.dev/internal/input/mediatype"
 )
 
+// Use says whether a record is a document, or why it is passed over.
 type Use uint8
 
 const (

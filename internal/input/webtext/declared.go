@@ -74,6 +74,7 @@ func TitleWords(page []byte) []byte {
 	}
 }
 
+// HasPasswordInput reports whether the source of a web page has a field for a password.
 func HasPasswordInput(page []byte) bool {
 	for tag := range tagsNamed(page, "input") {
 		if bytes.EqualFold(attributeOf(tag, "type"), []byte("password")) {

@@ -18,12 +18,14 @@ const (
 	mostPassages = 24
 )
 
+// Texts are two texts side by side.
 type Texts struct {
 	A, B Side
 	// Passages are what both texts have, in the order of the first text.
 	Passages []Passage
 }
 
+// Side is one of two texts.
 type Side struct {
 	Pieces []Piece
 	// Cut says that the text goes on before or after the pieces.

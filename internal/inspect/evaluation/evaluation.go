@@ -50,6 +50,7 @@ type Documents struct {
 	names   []string
 }
 
+// NewDocuments returns no documents.
 func NewDocuments() *Documents { return &Documents{numbers: map[string]Document{}} }
 
 // Add returns the number of a document, a new one where the name is new. Like [graphs.Numbering.Add] it panics if there
@@ -63,11 +64,13 @@ func (d *Documents) Add(name string) Document {
 	return number
 }
 
+// Find returns the number of a document, if it has one.
 func (d *Documents) Find(name string) (number Document, found bool) {
 	number, found = d.numbers[name]
 	return number, found
 }
 
+// Name returns the name of a document.
 func (d *Documents) Name(number Document) string { return d.names[number] }
 
 func (d *Documents) Len() int { return len(d.names) }
@@ -90,6 +93,7 @@ func Components(n int, pairs []Pair) graphs.Forest[Document] {
 	return forest
 }
 
+// Truth is what is known of some documents.
 type Truth struct {
 	// Documents is how many it names, also on lines that do not count. Their numbers come first where the truth is read
 	// first.

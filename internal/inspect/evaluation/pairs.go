@@ -6,6 +6,7 @@ import (
 	"mirrorbeam.dev/internal/graphs"
 )
 
+// PairCounts says how listed pairs meet the true ones.
 type PairCounts struct {
 	// True pairs of documents, and how many of them were found: both are in one class of identical documents, or a
 	// listed pair joins their classes.
@@ -125,10 +126,12 @@ type Worst[T any] struct {
 	compare func(a, b T) int
 }
 
+// NewWorst returns a list that keeps at most limit items.
 func NewWorst[T any](limit int, compare func(a, b T) int) *Worst[T] {
 	return &Worst[T]{limit: limit, compare: compare}
 }
 
+// Offer takes in an item if it is among the first.
 func (w *Worst[T]) Offer(item T) {
 	full := len(w.Items) == w.limit
 	if w.limit == 0 || full && w.compare(item, w.Items[len(w.Items)-1]) >= 0 {

@@ -42,6 +42,7 @@ type Explanation struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
+// Document is one of the two documents.
 type Document struct {
 	// Given is what the user calls it. ID and Ref are its own names, empty where they are not known.
 	Given string `json:"given"`
@@ -80,6 +81,7 @@ func (d *Document) Name() string {
 	return d.Given
 }
 
+// Options are the choices of an explanation.
 type Options struct {
 	// NoInput leaves the input of the run alone. Then only the results tell.
 	NoInput bool

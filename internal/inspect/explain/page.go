@@ -26,6 +26,7 @@ const (
 	ByID         Order = "id"
 )
 
+// Page is a part of a list.
 type Page struct {
 	Order Order
 	// Offset is how many items to leave out, and Limit how many to list after these; both are at least 0.
@@ -37,6 +38,7 @@ func cut[T any](p Page, all []T) []T {
 	return all[from:min(from+p.Limit, len(all))]
 }
 
+// Clusters is a list of clusters.
 type Clusters struct {
 	Folder string `json:"folder"`
 	// Of is the number of all clusters.
@@ -76,6 +78,7 @@ func ListClusters(ctx context.Context, f *finished.Folder, p Page) (*Clusters, e
 	return list, nil
 }
 
+// Members is a list of the documents of a cluster.
 type Members struct {
 	Folder string `json:"folder"`
 	finished.Cluster

@@ -11,6 +11,7 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
+// Step is a row of pairs.
 type Step struct {
 	A string `json:"a"`
 	B string `json:"b"`

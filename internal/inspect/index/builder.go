@@ -17,6 +17,7 @@ const (
 	segmentIDs       = 1 << 28
 )
 
+// Document is one document for a Builder.
 type Document struct {
 	Ref docref.Ref
 	// ID is the user's id. It is empty if there is none.

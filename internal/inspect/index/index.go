@@ -67,6 +67,7 @@ func KeyCount(threshold float64, size int) int {
 // DigestKey returns the key of a document without elements. It differs from every element.
 func DigestKey(d digest.Digest) uint64 { return d[0] | 1<<63 }
 
+// Header describes the index in a file.
 type Header struct {
 	// Threshold is the least Jaccard similarity that can be searched for.
 	Threshold float64 `json:"threshold"`
@@ -97,6 +98,7 @@ type Header struct {
 	Segments []SegmentHeader `json:"segments"`
 }
 
+// SegmentHeader says where the columns of a segment are.
 type SegmentHeader struct {
 	Documents int                `json:"documents"`
 	Sets      int                `json:"sets"`
@@ -327,6 +329,7 @@ func (s *Segment) number(column, i int) uint32 {
 	return binary.LittleEndian.Uint32(s.columns[column][4*i:])
 }
 
+// Size returns the number of elements of a set.
 func (s *Segment) Size(set int) int { return int(s.number(sizes, set)) }
 
 // Digest returns the digest of a set or of a document without elements.
@@ -355,6 +358,7 @@ func (s *Segment) DocumentsOf(set int) (first, end int) {
 	return first, int(s.number(groups, set))
 }
 
+// Ref returns the ref of a document.
 func (s *Segment) Ref(document int) docref.Ref {
 	return docref.Ref(binary.LittleEndian.Uint64(s.columns[refs][8*document:]))
 }
@@ -389,6 +393,7 @@ func KeyPrefix(prefix uint64, prefixBits int) (shortened uint64, bits int) {
 	return prefix >> (prefixBits - bits), bits
 }
 
+// NumberOf returns the number in a numbered key.
 func NumberOf(key uint64) int { return int(key & (1<<numberBits - 1)) }
 
 // Fingerprints returns how many fingerprints of the given number of words there are.

@@ -78,6 +78,7 @@ func (l *load) memory() float64 {
 		min(l.probed, auditAtATime)*auditMemory
 }
 
+// Reads says what a job reads.
 type Reads struct {
 	// Files are ordered by their numbers of bytes, the most first.
 	Files []Files `json:"files"`

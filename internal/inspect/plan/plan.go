@@ -308,6 +308,7 @@ type Advice struct {
 	Curve []Point         `json:"curve"`
 }
 
+// Choice is a way to find candidates, and what it takes for the corpus.
 type Choice struct {
 	Keys methods.Name `json:"keys"`
 	// Scheme is the scheme of MinHash keys. It is zero for other keys.
@@ -354,6 +355,7 @@ type HotGroup struct {
 	Dense bool `json:"dense"`
 }
 
+// Facts describe a corpus.
 type Facts struct {
 	Documents          int64 `json:"documents"`
 	ReferenceDocuments int64 `json:"reference_documents,omitempty"`
@@ -383,6 +385,7 @@ type Facts struct {
 
 func (f *Facts) all() float64 { return float64(f.Documents + f.ReferenceDocuments) }
 
+// Point is a point of the S-curve.
 type Point struct {
 	Similarity float64 `json:"similarity"`
 	// Probability is the probability that a pair of this similarity shares a key.

@@ -43,6 +43,7 @@ type Request struct {
 	Progress func(line string)
 }
 
+// Counts is what a query counted.
 type Counts struct {
 	// Documents counts the documents that were looked for, Matched those with a match, Matches all matches.
 	Documents, Matched, Matches int64

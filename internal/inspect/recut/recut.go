@@ -30,6 +30,7 @@ import (
 	"mirrorbeam.dev/job"
 )
 
+// Options says how the pairs of a run are cut.
 type Options struct {
 	// Threshold is the least Jaccard similarity, at least the threshold of the run.
 	Threshold float64

@@ -213,6 +213,7 @@ type Changes struct {
 // unless such a change was first found in an earlier run and nobody has acknowledged it.
 type Change output.Change
 
+// What says what has changed.
 func (c Change) What() string {
 	return map[string]string{
 		output.Clusters:  "cluster",
@@ -265,8 +266,10 @@ type changeCounts struct {
 	Counts []int64
 }
 
+// Kinds returns the kinds of changes in the order of a table.
 func (*Changes) Kinds() []string { return output.ChangeKinds }
 
+// Table returns the numbers of changes.
 func (c *Changes) Table() []changeCounts { return table(c.Changes) }
 
 // Open returns the numbers of changes that nobody has acknowledged, of outputs that have any.

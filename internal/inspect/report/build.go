@@ -12,6 +12,7 @@ import (
 	"mirrorbeam.dev/internal/util/setting"
 )
 
+// Options are the choices of a report.
 type Options struct {
 	// HideIDs replaces the names of documents, sources and files, and leaves texts out, so that the page can be shared.
 	HideIDs bool

@@ -40,6 +40,7 @@ type Figures struct {
 	Notes []string `json:"notes"`
 }
 
+// Run says which run a page is about.
 type Run struct {
 	// Folder is where its results are, empty if names are hidden.
 	Folder     string `json:"folder,omitempty"`
@@ -87,6 +88,7 @@ type Alert struct {
 	Urgent bool `json:"urgent,omitempty"`
 }
 
+// Skipped says what was not compared.
 type Skipped struct {
 	Pairs     int64 `json:"pairs"`
 	Groups    int64 `json:"groups"`
@@ -138,6 +140,7 @@ type Method struct {
 	Audit *audit.Result `json:"audit,omitempty"`
 }
 
+// Cluster is a cluster with some of its documents.
 type Cluster struct {
 	finished.Cluster
 	Documents []Member `json:"documents,omitempty"`
@@ -154,6 +157,7 @@ type Member struct {
 	Reference  bool    `json:"reference,omitempty"`
 }
 
+// Pair is a pair of documents.
 type Pair struct {
 	A string `json:"a"`
 	B string `json:"b"`
@@ -176,6 +180,7 @@ type Pair struct {
 	Texts *difference.Texts `json:"-"`
 }
 
+// Reason counts rejects.
 type Reason struct {
 	Error    string `json:"error"`
 	Records  int64  `json:"records"`

@@ -111,6 +111,7 @@ func hundredth(part, whole int64) string {
 	return fmt.Sprintf("%.1f", 100*float64(part)/float64(whole))
 }
 
+// Write writes the page of a run.
 func Write(w io.Writer, f *Figures) error {
 	view, err := newView(f)
 	if err != nil {

@@ -18,6 +18,7 @@ const (
 	mostInGroup = 12
 )
 
+// SiteFindings say what was found of sites.
 type SiteFindings struct {
 	// Sites, Pairs, Groups and Suspicious count all of them, whatever the page lists.
 	Sites      int64 `json:"sites"`
@@ -64,8 +65,10 @@ type Suspect struct {
 
 func (s Suspect) weight() int64 { return max(s.Sites, 1) }
 
+// IsUrgent reports whether the severity is high.
 func (s Suspect) IsUrgent() bool { return s.Severity == output.HighSeverity }
 
+// Why says in words why the site is a suspect.
 func (s Suspect) Why() string {
 	reasons := slices.Clone(s.Reasons)
 	for i, reason := range reasons {
@@ -79,6 +82,7 @@ func (s Suspect) Why() string {
 // lookAlike is the reason of a suspect whose host looks like the protected one.
 const lookAlike = "look_alike"
 
+// MirrorPair is two sites that have much in common.
 type MirrorPair struct {
 	A       string  `json:"a"`
 	B       string  `json:"b"`
@@ -92,6 +96,7 @@ type MirrorPair struct {
 	SamePath float64 `json:"same_path"`
 }
 
+// SiteGroup is a group of mirrors.
 type SiteGroup struct {
 	Primary string `json:"primary"`
 	// Size is the number of its sites, Others are some of those that are not the primary.
@@ -103,6 +108,7 @@ type SiteGroup struct {
 	Rank      int64 `json:"rank,omitempty"`
 }
 
+// More returns how many sites of the group are not named.
 func (g SiteGroup) More() int64 { return g.Size - 1 - int64(len(g.Others)) }
 
 // addSites takes over what the job has found of sites. Rows of sites are read twice, so that only what is shown is
@@ -296,6 +302,7 @@ type kindCount struct {
 	Pairs int64
 }
 
+// ByKind returns the numbers of mirrors by their kinds, the most frequent kind first.
 func (f *SiteFindings) ByKind() []kindCount {
 	var all []kindCount
 	for kind, pairs := range f.Kinds {

@@ -17,6 +17,7 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 )
 
+// Document is a document of a sample.
 type Document struct {
 	Ref docref.Ref
 	// Hash decides whether the document is in the sample. It is evenly spread, and the same for equal texts.

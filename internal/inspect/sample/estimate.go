@@ -72,6 +72,7 @@ type Estimate struct {
 	Share float64
 }
 
+// Group is a group of documents under one key.
 type Group struct {
 	// Documents is how many documents of the group are not identical to each other. Candidates is how many of their
 	// pairs become candidates here first.

@@ -107,6 +107,7 @@ func (p Preference) behind(needed string) string {
 	return ""
 }
 
+// Field returns the field whose value counts; empty if none does.
 func (p Preference) Field() string { return p.behind(field) }
 
 // Ranking returns the path of the list of preferred sources; empty if there is none.
@@ -192,6 +193,7 @@ func byValue(value []byte, sign float64) Priority {
 	return Priority(^bits)
 }
 
+// Ranked is a document with its priority.
 type Ranked struct {
 	Ref      docref.Ref
 	Priority Priority

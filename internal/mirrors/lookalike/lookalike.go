@@ -11,6 +11,7 @@ import (
 	"mirrorbeam.dev/internal/input/confusables"
 )
 
+// Reason says in which way a host looks like another.
 type Reason string
 
 // The reasons, the most telling first.
@@ -29,6 +30,7 @@ const (
 	Alike Reason = "alike"
 )
 
+// Likeness says how much a host looks like another one.
 type Likeness struct {
 	// Score is from 0, not at all, to 1, the same to the eye.
 	Score float64

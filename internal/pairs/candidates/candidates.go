@@ -34,6 +34,7 @@ type Record struct {
 	Mark uint32
 }
 
+// Class returns the class of the documents that the record is of.
 func (r *Record) Class() Class { return Class{First: r.Ref, Second: r.Second, Side: r.Side} }
 
 // Of returns the record of a document of the class, with the same mark.
@@ -81,6 +82,7 @@ func KeyOf(hash uint64, previous int) uint64 { return hash&^previousMask | uint6
 // KnownOf returns the number of previous keys that a record of that Key holds.
 func KnownOf(key uint64) int { return int(key & previousMask) }
 
+// Known returns the number of previous keys that are in use.
 func (r *Record) Known() int { return KnownOf(r.Key) }
 
 // Words returns the number of entries of Previous that are in use: for previous keys, and for a bitmap.
@@ -171,6 +173,7 @@ func PrefixKeyOf(shingle uint64) uint64 {
 	return KeyOf(shingle<<16|shingle>>32<<3&0xffff, prefixWords)
 }
 
+// SetBitmap gives a record of an exact key the bitmap of its document.
 func (r *Record) SetBitmap(b Bitmap) {
 	r.HasBitmap = true
 	for i, word := range b {
@@ -218,6 +221,7 @@ func (g *Grouper) reach(a, b *Record) bool {
 // Bitmap is the bitmap of a document in a key record. It tells documents of up to some 300 shingles apart.
 type Bitmap [2]uint64
 
+// BitmapOf returns the bitmap of a set of hashes.
 func BitmapOf(set []uint64) (b Bitmap) {
 	Flip(b[:], set, 0)
 	return b

@@ -37,12 +37,14 @@ const (
 	dropped = ^uint32(0)
 )
 
+// NewBuckets returns buckets for n records whose keys are from low to high.
 func NewBuckets(n int, low, high uint64) *Buckets {
 	width := min(bits.Len(uint(n)), 20)
 	// A shard holds keys of one range. The bits that all of them share say nothing.
 	return &Buckets{low: low, shift: max(bits.Len64(high-low)-width, 0), ends: make([]uint32, 1<<width)}
 }
 
+// Count counts a record by its key.
 func (b *Buckets) Count(key uint64) { b.ends[(key-b.low)>>b.shift]++ }
 
 // CountLink counts a record by its key and its previous key. The previous key is below Unmet; it is Unmet if there is

@@ -42,6 +42,7 @@ type Sending struct {
 
 func (s *Sending) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
+// Task does the step of the task.
 func (s *Sending) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	if t.Step == PairsStep {
 		return s.sendPairs(w)

@@ -18,6 +18,7 @@ import (
 // HashID returns the hash of an id that is not empty.
 func HashID(id []byte) uint64 { return xxh3.Hash(id) }
 
+// WriteID writes the hash of the id of a document to one of the shards of ids.
 func WriteID(run *runfile.Writer, shards int, ref docref.Ref, hash uint64) error {
 	b, err := run.Record(records.IDs, records.ShardOf(hash, shards), records.IDSize)
 	if err == nil {

@@ -22,6 +22,7 @@ type Pairs struct {
 	reused documents.Unchanged
 }
 
+// NewPairs begins the pairs of a shard, in the memory of the task.
 func NewPairs(w *work.TaskContext, shard int) Pairs {
 	w.Nodes.Reset()
 	return Pairs{run: &w.Run, shard: shard, nodes: &w.Nodes}
@@ -54,6 +55,7 @@ func (p *Pairs) node(r *candidates.Record) graphs.Node {
 	return node
 }
 
+// Finish writes the documents of the pairs.
 func (p *Pairs) Finish() error { return records.WritePart(p.run, records.Nodes, p.shard, p.part) }
 
 // Edges writes edges of a shard: pairs whose score is known. They are a part of the similarity graph.
@@ -64,8 +66,10 @@ type Edges struct {
 	part  graphs.Part
 }
 
+// NewEdges begins the edges of a shard.
 func NewEdges(w *work.TaskContext, shard int) Edges { return Edges{run: &w.Run, shard: shard} }
 
+// Add writes the edge between two documents with that score.
 func (w *Edges) Add(a, b *candidates.Record, score records.Score) error {
 	x, y := w.node(a), w.node(b)
 	w.part.Parents.Union(x, y)
@@ -96,6 +100,7 @@ func (w *Edges) node(r *candidates.Record) graphs.Node {
 	return node
 }
 
+// Finish writes the documents of the edges.
 func (w *Edges) Finish() error { return records.WritePart(w.run, records.EdgeNodes, w.shard, w.part) }
 
 // MostParts is the largest number of parts of the similarity graph that the tasks of a job's shards make whose edges
@@ -121,6 +126,7 @@ func NewStars(run *runfile.Writer, shard, shards int) *Stars {
 	return &Stars{run: run, shard: shard, shards: shards, nodes: largePart}
 }
 
+// Center is the first of equal documents.
 type Center struct {
 	Ref     docref.Ref
 	isKnown bool

@@ -50,6 +50,7 @@ func AppendDigest(all []candidates.Record, d *Document) []candidates.Record {
 	return append(all, r)
 }
 
+// Parts is a set of the parts that a sketch block holds of a document.
 type Parts uint
 
 const (

@@ -227,6 +227,7 @@ func (o *Ordering) Plan(_ context.Context, p *work.Planning) error {
 	return p.Deliver(d, work.RunsBut(p.Outcomes, work.Spread))
 }
 
+// GroupNeeds returns which records the tasks of a [Grouping] get.
 func (m *Method) GroupNeeds() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{m.Records, allRecords, records.IDs}}
 }

@@ -120,6 +120,7 @@ type Promise struct {
 	Words int
 }
 
+// Told is what a finished job knows of its search.
 type Told struct {
 	Threshold float64
 	// Scheme is the scheme of MinHash keys; zero for others.
@@ -285,6 +286,7 @@ type Scorer struct {
 	NeedsAll bool
 }
 
+// Evidence is what a scorer reads of both documents of a pair.
 type Evidence int
 
 const (
@@ -316,6 +318,7 @@ type Refusal struct {
 	IfGiven bool
 }
 
+// Accepts reports whether the method can heed a value other than the default.
 func (r *Refusal) Accepts(value string) bool {
 	if r.Only != "" {
 		return value != r.Only
@@ -338,6 +341,7 @@ func (m *Method) Refusals() []Refusal {
 	return all
 }
 
+// Wish is what a job asks for that decides on its method.
 type Wish struct {
 	Similarity Similarity
 	Keys       Name

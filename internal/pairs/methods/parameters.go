@@ -11,6 +11,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
+// Parameters are the settings of a job that a method may read.
 type Parameters struct {
 	Inputs work.Path
 	// Shards is the number of shards over which keys are spread, at least 1. It changes no result.
@@ -82,6 +83,7 @@ const SmallCorpus = groups.SmallCorpus
 // fingerprintSize returns the size of a SimHash fingerprint in a record, in bytes.
 func (p *Parameters) fingerprintSize() int { return 8 * sketch.SimHashWords(p.SimHashBits) }
 
+// Tables returns the permuted tables of SimHash fingerprints.
 func (p *Parameters) Tables() (*lshbands.Permuted, error) {
 	return lshbands.PlanTables(p.SimHashBits, p.Distance, p.Blocks...)
 }
@@ -91,6 +93,7 @@ func (p *Parameters) isSmall(counts findings.Counts) bool {
 	return counts.Documents+counts.ReferenceDocuments <= p.AllPairsUpTo
 }
 
+// Name names a method that brings possibly similar documents together.
 type Name string
 
 const (

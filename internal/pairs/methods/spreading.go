@@ -144,6 +144,7 @@ func (s *spreading) close() error {
 	return nil
 }
 
+// CountNeeds returns which records the tasks of [Count] get.
 func CountNeeds() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Shingles}, Back: true, Enough: work.ManyTasks}
 }

@@ -6,6 +6,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
+// Similarity says when two sets are alike.
 type Similarity struct {
 	// Threshold is the least Jaccard similarity of two sets that are alike, from 0 to 1.
 	Threshold float64

@@ -41,6 +41,7 @@ func HashingDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Documents}}
 }
 
+// Task hashes the passages of one split.
 func (h *Hashing) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	r, err := newReader(h.Rule, h.Sketching, h.layout.Inputs)
 	if err != nil {
@@ -88,6 +89,7 @@ func FindingDelivery() work.Delivery {
 // Finding finds the passages that occur earlier, among the passages of a range of hashes.
 type Finding struct{ Trimming }
 
+// Task finds them in one range.
 func (f *Finding) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	bytes := int64(0)
 	for _, piece := range w.Pieces {

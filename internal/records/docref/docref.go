@@ -31,6 +31,7 @@ func New(file int, position int64) (Ref, error) {
 	return Ref(uint64(file)<<positionBits | uint64(position)), nil
 }
 
+// File returns the number of the file that holds the document.
 func (r Ref) File() int { return int(r >> positionBits) }
 
 // Position returns where the document starts in the decoded stream of its file.

@@ -28,6 +28,7 @@ import (
 	"mirrorbeam.dev/internal/records/docref"
 )
 
+// Graph is a graph of documents. Many tasks have made its parts.
 type Graph struct {
 	// Parts visits the parts with their numbers. It is called several times, and gives the same parts in the same order
 	// each time. A part is valid until visit returns.
@@ -55,12 +56,14 @@ func (g *Graph) stopped(i int) error {
 	return g.Stopped()
 }
 
+// Component is a connected component of a graph.
 type Component struct {
 	First, Last docref.Ref
 	Weight      int64
 	Value       uint64
 }
 
+// Document is a document of a graph.
 type Document struct {
 	Ref docref.Ref
 	// Before is the weight of the earlier documents of its component.

@@ -83,6 +83,7 @@ type List[N Index, T any] struct {
 
 type state struct{ isChanged, isWritten bool }
 
+// New returns a list of n elements.
 func New[N Index, T any](s *Store, n int) *List[N, T] {
 	bytes := int64(n) * sizeOf[T]()
 	if s.Bytes == 0 || s.used+bytes <= s.Bytes {
@@ -112,6 +113,7 @@ func Of[N Index, T any](s *Store, elements []T) *List[N, T] {
 
 func (l *List[N, T]) Len() int { return l.size }
 
+// Cut leaves the first n elements only.
 func (l *List[N, T]) Cut(n int) {
 	if l.size = n; l.whole != nil {
 		l.whole = l.whole[:n]
@@ -121,6 +123,7 @@ func (l *List[N, T]) Cut(n int) {
 // Whole returns the elements if all are held, and whether they are.
 func (l *List[N, T]) Whole() ([]T, bool) { return l.whole, l.loaded == nil }
 
+// At returns element i.
 func (l *List[N, T]) At(i N) T {
 	if l.whole != nil {
 		return l.whole[i]
@@ -128,6 +131,7 @@ func (l *List[N, T]) At(i N) T {
 	return l.page(i)[i&(pageLen-1)]
 }
 
+// Set sets element i.
 func (l *List[N, T]) Set(i N, to T) {
 	if l.whole != nil {
 		l.whole[i] = to

@@ -125,6 +125,7 @@ func readCatalogIndex(catalog storage.File) (index []byte, files []sizedFile, er
 	return index[:tail], files, nil
 }
 
+// Catalog is a catalog that was written.
 type Catalog struct {
 	Path string
 	// Shards are those that have a piece of a needed kind, in ascending order.

@@ -70,6 +70,7 @@ const (
 	columnCount
 )
 
+// Document is one document as a block takes it in.
 type Document struct {
 	Ref    docref.Ref
 	Digest digest.Digest
@@ -211,6 +212,7 @@ func (b *Builder) Each(visit func(scope uint64, set []byte) bool) {
 // job.
 const keepBytes = 8 << 20
 
+// Reset empties the builder and keeps its memory.
 func (b *Builder) Reset() {
 	if cap(b.sets) > keepBytes {
 		b.sets = nil
@@ -310,8 +312,10 @@ func (b *Block) takeNumbers(rest []byte, needed uint32) (_ []byte, err error) {
 
 func (b *Block) Len() int { return b.n }
 
+// Keys returns the number of keys a document has.
 func (b *Block) Keys() int { return b.keys }
 
+// Ref returns the ref of document i.
 func (b *Block) Ref(i int) docref.Ref {
 	return docref.Ref(b.refs.at(i)) + b.moved
 }
@@ -323,6 +327,7 @@ func (b *Block) MoveTo(file int) error {
 	return err
 }
 
+// Digest returns the digest of document i.
 func (b *Block) Digest(i int) digest.Digest { return digest.Get(b.digests[digest.Size*i:]) }
 
 // DigestLead returns the first word of the digest of document i.
@@ -330,6 +335,7 @@ func (b *Block) DigestLead(i int) uint64 {
 	return binary.LittleEndian.Uint64(b.digests[digest.Size*i:])
 }
 
+// Key returns key k of document i.
 func (b *Block) Key(i, k int) uint64 {
 	return binary.LittleEndian.Uint64(b.keyed[8*(i*b.keys+k):])
 }
@@ -337,6 +343,7 @@ func (b *Block) Key(i, k int) uint64 {
 // PackedKeys returns the keys of document i, 8 bytes each.
 func (b *Block) PackedKeys(i int) []byte { return b.keyed[8*i*b.keys : 8*(i+1)*b.keys] }
 
+// SimHash appends the SimHash fingerprint of document i to words.
 func (b *Block) SimHash(words []uint64, i int) []uint64 {
 	for w := range b.simhash {
 		words = append(words, binary.LittleEndian.Uint64(b.simmed[8*(i*b.simhash+w):]))
@@ -344,11 +351,13 @@ func (b *Block) SimHash(words []uint64, i int) []uint64 {
 	return words
 }
 
+// Size returns the number of distinct shingles of document i.
 func (b *Block) Size(i int) int { return int(b.sizes.at(i)) }
 
 // Stored returns how many shingle hashes of document i the block holds, or the size of its sequence in hashes.
 func (b *Block) Stored(i int) int { return int(b.stored.at(i)) }
 
+// Priority says how preferred document i is.
 func (b *Block) Priority(i int) preference.Priority {
 	return (preference.Priority(hashAt(b.columns[priorities], i)) ^ preference.Leading).At(b.Ref(i))
 }
@@ -362,6 +371,7 @@ func (b *Block) Side(i int) uint64 { return hashAt(b.columns[sides], i) }
 // Source returns the hash of the value that makes document i part of a source, 0 if no value does.
 func (b *Block) Source(i int) uint64 { return hashAt(b.columns[sources], i) }
 
+// IsResolved reports whether all pairs of document i are known.
 func (b *Block) IsResolved(i int) bool { return hashAt(b.columns[resolved], i) != 0 }
 
 // SimHashDigest returns a digest of the SimHash fingerprint of document i; a document without shingles has
@@ -390,6 +400,7 @@ func hashAt(column []byte, i int) uint64 {
 	return binary.LittleEndian.Uint64(column[8*i:])
 }
 
+// ID returns the id of document i, empty if it has none.
 func (b *Block) ID(i int) []byte { return part(b.id, &b.idEnds, i) }
 
 // Capture is what is known of document i as a web page in addition to its text; it is empty if that is nothing.
@@ -438,6 +449,7 @@ func AppendPacked(b []byte, set []uint64) []byte {
 	return b[:need]
 }
 
+// AppendSet appends the hashes stored in the bytes of a set to set.
 func AppendSet(set []uint64, b []byte) []uint64 {
 	const mask = 1<<(8*HashSize) - 1
 	for len(b) >= 8 {

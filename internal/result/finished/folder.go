@@ -238,6 +238,7 @@ type FileNotes struct {
 	Unmatched []string `json:"unmatched,omitempty"`
 }
 
+// FileFault is a file that could not be read.
 type FileFault struct {
 	// File is its path relative to the input.
 	File string `json:"file"`

@@ -16,14 +16,17 @@ func (f *Folder) Members(ctx context.Context) iter.Seq2[output.Member, error] {
 	return rows[output.Member](ctx, f, output.Clusters, nil, nil)
 }
 
+// Pairs gives the rows of pairs in their order, an error last.
 func (f *Folder) Pairs(ctx context.Context) iter.Seq2[output.Pair, error] {
 	return rows[output.Pair](ctx, f, output.Pairs, nil, nil)
 }
 
+// Rejects gives the rows of rejects in their order, an error last.
 func (f *Folder) Rejects(ctx context.Context) iter.Seq2[output.Reject, error] {
 	return rows[output.Reject](ctx, f, output.Rejects, nil, nil)
 }
 
+// Mirrors gives the rows of mirrors in their order, an error last.
 func (f *Folder) Mirrors(ctx context.Context) iter.Seq2[output.Mirror, error] {
 	return rows[output.Mirror](ctx, f, output.Mirrors, nil, nil)
 }
@@ -38,10 +41,12 @@ func (f *Folder) GroupedSites(ctx context.Context) iter.Seq2[output.Site, error]
 	return rows(ctx, f, output.Sites, isGrouped, func(s *output.Site) bool { return s.Group != "" })
 }
 
+// Suspects gives the rows of suspects in their order, an error last.
 func (f *Folder) Suspects(ctx context.Context) iter.Seq2[output.Suspect, error] {
 	return rows[output.Suspect](ctx, f, output.Suspects, nil, nil)
 }
 
+// Changes gives the rows of changes in their order, an error last.
 func (f *Folder) Changes(ctx context.Context) iter.Seq2[output.Change, error] {
 	return rows[output.Change](ctx, f, output.Changes, nil, nil)
 }
@@ -130,6 +135,7 @@ type Cluster struct {
 	Mean  float64 `json:"mean"`
 }
 
+// Add takes in a row of the cluster.
 func (c *Cluster) Add(row *output.Member) {
 	if c.Size == 0 {
 		c.URL, c.Date = row.URL, row.Date

@@ -407,6 +407,7 @@ func Passage(c *job.Config, a, b string) string {
 	return strings.Join(words, " ")
 }
 
+// GuardsMet returns the guards of the configuration that do not hold, such as "removes:50".
 func GuardsMet(c *job.Config, found *findings.Findings, table []sources.Row) []string {
 	guards, _ := c.Guards() // Validate has checked them
 	var met []string

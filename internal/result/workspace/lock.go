@@ -50,6 +50,7 @@ func isToken(s string) bool {
 	return regexp.MustCompile("^" + tokenForm + "$").MatchString(s)
 }
 
+// IsPartial reports whether a file belongs to results that are not published yet.
 func IsPartial(path string) bool {
 	return strings.HasPrefix(filepath.Base(filepath.Dir(path)), partialPrefix+runPrefix)
 }

@@ -19,6 +19,7 @@ import (
 	"mirrorbeam.dev/job"
 )
 
+// Options says where a run works.
 type Options struct {
 	// Output is the folder for the results. It is made if it is missing.
 	Output string

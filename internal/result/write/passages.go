@@ -23,6 +23,7 @@ func PassagesDelivery() work.Delivery {
 	return work.Delivery{Output: true, Extra: []runfile.Kind{records.TrimRows}, OnlyCounted: []work.Stage{work.Cluster}}
 }
 
+// Task writes the file of one output shard.
 func (p *Passages) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	file := p.Name(output.Passages, t.Number, t.Shards)
 	return Write(p.Files, file, p.Names(t), w, func(row func(output.Cut) error) error {

@@ -137,6 +137,7 @@ func (r *Result) write(temp string) error {
 	return nil
 }
 
+// ReadResult returns the result of the pipeline whose folder is temp. Finish wrote it.
 func ReadResult(temp string) (result Result, err error) {
 	b, err := storage.ReadFile(resultPath(temp))
 	if err == nil {

@@ -149,6 +149,7 @@ func until[T any](stopped func() error, pass func(row func(T) error) error) func
 	}
 }
 
+// Rejects writes rejects that are known already.
 func (f Files) Rejects(rejects []output.Reject) (output.File, error) {
 	return writeRows(f, f.Name(output.Rejects, 0, 1), output.Names{HaveURLs: f.HaveURLs}, each(rejects))
 }
@@ -210,6 +211,7 @@ type Files struct {
 	HaveURLs bool `json:",omitempty"`
 }
 
+// Names says how the rows of a task call documents.
 func (f Files) Names(t work.Task) output.Names {
 	return output.Names{AreIntegers: t.IntegerNames, HaveURLs: f.HaveURLs}
 }
@@ -270,6 +272,7 @@ func eachSplit(t work.Task, splits int, m *work.Memory, visit func(*work.TaskCon
 
 const rowsPerShard = 100_000
 
+// WriteChanges writes what has changed since the last run of a scheduled job.
 func WriteChanges(f Files, changes []output.Change) (files []output.File, err error) {
 	shards := max((len(changes)+rowsPerShard-1)/rowsPerShard, 1)
 	for shard := range shards {

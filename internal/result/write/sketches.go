@@ -28,6 +28,7 @@ type Sketches struct {
 
 func (s *Sketches) Setup() error { return s.layout.Read(string(s.Inputs)) }
 
+// Task writes the file of one output shard.
 func (s *Sketches) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	file := s.Name(output.Sketches, t.Number, t.Shards)
 	return Write(s.Files, file, s.Names(t), w, func(row func(output.Sketch) error) error {

@@ -232,6 +232,7 @@ const mostNamed = 5
 // TopSites are the first five in their order.
 type TopSites []TwoSites
 
+// Add adds two sites if they are among the first.
 func (t *TopSites) Add(one TwoSites) { *t = insert(*t, one, mostNamed) }
 
 func (t *TopSites) merge(from any) {
@@ -378,6 +379,7 @@ type Worst[T interface{ Compare(T) int }] struct {
 	Named []T
 }
 
+// Add adds a cluster.
 func (w *Worst[T]) Add(one T) { w.merge(Worst[T]{Count: 1, Named: []T{one}}) }
 
 // Takes reports whether one more would be named, or would come just behind the last one that is. If not, its name need

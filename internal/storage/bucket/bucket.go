@@ -140,6 +140,7 @@ func (s *Store) info(key Key, object Object) storage.Info {
 	return storage.Info{Name: s.name(key), Size: object.Size, Generation: object.Generation}
 }
 
+// List yields the files below a folder, page by page.
 func (s *Store) List(folder string) iter.Seq2[storage.Info, error] {
 	return func(yield func(storage.Info, error) bool) {
 		prefix, err := s.folder("list", folder)
@@ -231,6 +232,7 @@ func (s *Store) Copy(from, to string) error {
 	return nil
 }
 
+// Remove removes a file.
 func (s *Store) Remove(name string) error { return s.RemoveGeneration(name, "") }
 
 // RemoveGeneration removes a file of this generation. A service that does not know the condition removes any.

@@ -15,6 +15,7 @@ type Meter struct {
 	answering     atomic.Int64 // nanoseconds
 }
 
+// Count counts a request.
 func (m *Meter) Count(kind storage.Kind) { m.requests[kind].Add(1) }
 
 // Send sends a request of a kind, counts it, and bounds its answer unless that is the content of an object.

@@ -55,8 +55,10 @@ type Reader interface {
 	Judge(err error) Meaning
 }
 
+// Key is the place of an object.
 type Key struct{ Bucket, Name string }
 
+// Object describes an object.
 type Object struct {
 	// Name is the name in the bucket, Size the length in bytes.
 	Name string
@@ -70,6 +72,7 @@ type Object struct {
 	Token string
 }
 
+// Span is a stretch of an object.
 type Span struct {
 	Key
 	// Generation is the one to read. If it is empty any will do.
@@ -78,6 +81,7 @@ type Span struct {
 	Offset, Length int64
 }
 
+// Body is the answer to a read.
 type Body struct {
 	io.ReadCloser
 	// Generation is the one that is read, and Offset where the answer begins.
@@ -94,6 +98,7 @@ type Body struct {
 	Encoding string
 }
 
+// Put says which object a content becomes.
 type Put struct {
 	Key
 	// IfAbsent makes it fail with the status 412 if there is an object of this name.
@@ -129,6 +134,7 @@ type Copying interface {
 	Abort(ctx context.Context)
 }
 
+// Meaning is the meaning of an error.
 type Meaning struct {
 	// Status is the HTTP status of the answer, 0 if there was none.
 	Status int
@@ -158,6 +164,7 @@ func ContentRange(text string) (offset, size int64, err error) {
 	return offset, -1, nil
 }
 
+// CRC32C returns the sum of a content.
 func CRC32C(content []byte) uint32 { return checksum.Of(content) }
 
 // mostAnswer is the longest answer of a service that is not the content of an object, in bytes. A page of a listing

@@ -38,6 +38,7 @@ import (
 // Register makes it the storage of gs://. Nothing is connected before the first use.
 func Register() { storage.Register("gs", New(bucket.Usual())) }
 
+// New returns the storage of gs://.
 func New(limits bucket.Limits) *bucket.Store {
 	return bucket.New("gs", &service{limits: limits}, limits)
 }

@@ -43,6 +43,7 @@ import (
 // Register makes it the storage of s3://. Nothing is connected before the first use.
 func Register() { storage.Register("s3", New(bucket.Usual())) }
 
+// New returns the storage of s3://.
 func New(limits bucket.Limits) *bucket.Store {
 	return bucket.New("s3", &service{sizes: usualSizes}, limits)
 }

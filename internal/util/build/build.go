@@ -12,6 +12,7 @@ import (
 	"sync"
 )
 
+// Build identifies a build of the program.
 type Build struct {
 	// Commit is the commit of the sources. It is empty if they were modified, or if the build has recorded none.
 	Commit string
@@ -19,6 +20,7 @@ type Build struct {
 	Content string
 }
 
+// This identifies the build that is running.
 func This() (Build, error) {
 	content, err := Content()
 	if err != nil {
@@ -60,6 +62,7 @@ func (b Build) String() string {
 	return b.Content + " of commit " + b.Commit
 }
 
+// Parse reads what String has written.
 func Parse(text string) Build {
 	content, commit, _ := strings.Cut(text, " of commit ")
 	return Build{Commit: commit, Content: content}

@@ -7,6 +7,7 @@ const Size = crc32.Size
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
+// Of returns the sum of a content.
 func Of(content []byte) uint32 { return crc32.Checksum(content, castagnoli) }
 
 // Add returns the sum of a content and of the part that follows it. The sum of nothing is 0.

@@ -21,6 +21,7 @@ type Fault struct {
 // as in "{threshold} %g: must be above 0". Settings have the names of summary.json.
 func Errorf(format string, args ...any) error { return &Fault{format, args} }
 
+// Flag returns the flag of the command that sets a setting.
 func Flag(name string) string { return "--" + strings.ReplaceAll(name, "_", "-") }
 
 // Error returns the message with the settings by their own names.
