@@ -66,7 +66,7 @@ func (r *Reader) ReadStretch(buffer []byte, p Piece, offset, length int) ([]byte
 	return buffer, nil
 }
 
-// SizeOf returns the bytes of some pieces, all together.
+// SizeOf returns the bytes of all pieces of a kind.
 func SizeOf(pieces []Piece, kind Kind) (size int64) {
 	for i := range pieces {
 		if pieces[i].Kind == kind {
