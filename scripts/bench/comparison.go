@@ -63,7 +63,7 @@ func (b *benchmark) comparison(ctx context.Context, folder string) error {
 	// All runs are over before this process takes memory: what it held would count for each program that it starts.
 	var text strings.Builder
 	for i, c := range corpora {
-		if err := tell(&text, c, results[i]); err != nil {
+		if err := tell(&text, c, results[i], i == 0); err != nil {
 			return err
 		}
 	}
@@ -107,8 +107,8 @@ func (b *benchmark) compare(ctx context.Context, l *laboratory, corpus string, a
 	return results, nil
 }
 
-// tell scores what the peers found in a corpus, and writes their table.
-func tell(text *strings.Builder, c corpus, results []result) error {
+// tell scores what the peers found in a corpus, and writes their table: of the first corpus with all columns.
+func tell(text *strings.Builder, c corpus, results []result, isFirst bool) error {
 	pairs, err := newTruth(c.path)
 	if err != nil {
 		return err
@@ -124,7 +124,11 @@ func tell(text *strings.Builder, c corpus, results []result) error {
 	}
 	fmt.Fprintf(text, "\n%s: %s documents, %.1f MB, %s pairs.\n\n", c.about, thousands(len(pairs.numbers)),
 		float64(info.Size())/1e6, thousands(len(pairs.pairs)))
-	writeTable(text, results, float64(info.Size()))
+	all := columns(float64(info.Size()))
+	if !isFirst {
+		all = all[:3]
+	}
+	writeTable(text, results, all)
 	return nil
 }
 
@@ -173,7 +177,7 @@ func columns(size float64) []column {
 }
 
 // writeTable writes the programs that ran, the fastest first, and then the others.
-func writeTable(text *strings.Builder, results []result, size float64) {
+func writeTable(text *strings.Builder, results []result, all []column) {
 	var ran, others []*result
 	for i := range results {
 		if r := &results[i]; r.failure == nil {
@@ -182,7 +186,6 @@ func writeTable(text *strings.Builder, results []result, size float64) {
 			others = append(others, r)
 		}
 	}
-	all := columns(size)
 	slices.SortStableFunc(ran, func(a, b *result) int { return cmp.Compare(all[2].value(a), all[2].value(b)) })
 	fmt.Fprint(text, "| | joins |")
 	for _, c := range all {

@@ -111,7 +111,7 @@ var further = map[rune]string{
 	'ĸ': "k",
 	'ʍ': "m",
 	'ƅ': "b",
-	'ǝ': "a",
+	'ǝ': "e",
 	'ȝ': "3",
 	'ß': "b",
 	'π': "n",
@@ -134,6 +134,56 @@ var further = map[rune]string{
 	'þ': "p",
 	'ʉ': "u",
 	'ᶌ': "v",
+	'ɐ': "a",
+	'ɔ': "c",
+	'ɟ': "f",
+	'ƃ': "g",
+	'ɥ': "h",
+	'ʞ': "k",
+	'ʇ': "t",
+	'ʌ': "v",
+	'ʎ': "y",
+	'ᗩ': "a",
+	'ᑫ': "q",
+	'ᘔ': "z",
+	'ⲁ': "a",
+	'ⲃ': "b",
+	'ⲇ': "d",
+	'ⲉ': "e",
+	'Ⲉ': "e",
+	'ⲏ': "h",
+	'ⲓ': "l",
+	'ⲙ': "m",
+	'ⲛ': "n",
+	'ⲡ': "n",
+	'ⲧ': "t",
+	'ⲩ': "y",
+	'Ⲁ': "a",
+}
+
+// enclosed are the beginnings of the names of letters and digits that are enclosed, or that show a flag as a pair.
+var enclosed = []string{
+	"NEGATIVE CIRCLED LATIN CAPITAL LETTER ", "NEGATIVE SQUARED LATIN CAPITAL LETTER ",
+	"CROSSED NEGATIVE SQUARED LATIN CAPITAL LETTER ", "PARENTHESIZED LATIN SMALL LETTER ",
+	"REGIONAL INDICATOR SYMBOL LETTER ", "NEGATIVE CIRCLED DIGIT ", "DINGBAT NEGATIVE CIRCLED DIGIT ",
+	"DINGBAT CIRCLED SANS-SERIF DIGIT ", "DINGBAT NEGATIVE CIRCLED SANS-SERIF DIGIT ", "DOUBLE CIRCLED DIGIT ",
+	"PARENTHESIZED DIGIT ",
+}
+
+var digits = strings.Fields("ZERO ONE TWO THREE FOUR FIVE SIX SEVEN EIGHT NINE")
+
+// enclosedIn returns the letter or digit that a character encloses, by its name, or 0.
+func enclosedIn(r rune) rune {
+	for _, kind := range enclosed {
+		if letter, is := strings.CutPrefix(runenames.Name(r), kind); is {
+			if digit := slices.Index(digits, letter); digit >= 0 {
+				return '0' + rune(digit)
+			} else if len(letter) == 1 {
+				return unicode.ToLower(rune(letter[0]))
+			}
+		}
+	}
+	return 0
 }
 
 // entry returns what a character becomes. It is false if the character stays, or if what it looks like is no word or
@@ -143,6 +193,9 @@ func (f *folder) entry(r rune) (target string, is bool) {
 		return "", false
 	}
 	target = string(r)
+	if letter := enclosedIn(r); letter != 0 {
+		target = string(letter)
+	}
 	for range 8 {
 		last := target
 		if target = f.step(target); target == last {
@@ -155,7 +208,8 @@ func (f *folder) entry(r rune) (target string, is bool) {
 		return "", false
 	}
 	// Vertical bars stand between words, as in menus, and signs of currencies next to numbers.
-	if isNoWord(r) && (strings.Trim(target, "l") == "" || unicode.Is(unicode.Sc, r)) {
+	isLetter := strings.Contains(runenames.Name(r), "LETTER ") // in a circle, say
+	if isNoWord(r) && (strings.Trim(target, "l") == "" && !isLetter || unicode.Is(unicode.Sc, r)) {
 		return "", false
 	}
 	return target, target != ""

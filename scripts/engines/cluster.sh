@@ -122,6 +122,17 @@ stop() {
   rm -rf "$state"
 }
 
+# failed: stop what was started, and keep its logs.
+failed() {
+  if compgen -G "$state/*.log" >/dev/null; then
+    rm -rf "$state-failed"
+    mkdir -m 700 "$state-failed"
+    cp "$state"/*.log "$state-failed"
+    echo "the logs are in $state-failed" >&2
+  fi
+  stop
+}
+
 # run ARG...: 'runjob run ARG...' on the cluster. It returns the exit code of the job.
 run() {
   local job status=0 program
@@ -142,7 +153,7 @@ main() {
   set -m
   case ${1:-} in
   start)
-    trap stop EXIT
+    trap failed EXIT
     build
     start
     trap - EXIT

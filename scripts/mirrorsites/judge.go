@@ -99,9 +99,12 @@ func (v *agreement) readMirrors(results string, kinds map[[2]string]string) erro
 // readSuspects compares the rows of suspects with the mirrors of protected sites.
 func (v *agreement) readSuspects(results string, copies map[string]string) error {
 	return eachRow(results, "suspects", func(line string) error {
-		var row struct{ Site, Protected string }
+		var row struct{ Site, Protected, Severity string }
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
 			return err
+		}
+		if row.Severity == "low" {
+			return nil // it is listed, and no suspect
 		}
 		if copies[row.Site] == row.Protected && row.Protected != "" {
 			v.suspects++

@@ -73,6 +73,7 @@ func (t target) environment() []string {
 // release is all that the files of a release are made of.
 type release struct {
 	version  version
+	commit   string
 	made     time.Time // the time of the commit
 	programs []program
 	modules  []module
@@ -83,6 +84,7 @@ type release struct {
 	licences        []byte            // of all that is linked
 	python          map[string][]byte // the package for Python, by path
 	examples        map[string][]byte // the files that the README's commands read, by path
+	units           map[string][]byte // the files for systemd, by the names of unitPlaces
 }
 
 // program is the program for a target.
@@ -94,15 +96,16 @@ type program struct {
 // release builds the programs and reads the rest.
 func (s *source) release(chosen []target, temp string) (*release, error) {
 	r := &release{completions: map[string][]byte{}}
-	seconds, err := s.command(nil, "git", "log", "-1", "--format=%ct")
+	last, err := s.command(nil, "git", "log", "-1", "--format=%H %ct")
 	if err != nil {
 		return nil, err
 	}
-	unix, err := strconv.ParseInt(strings.TrimSpace(string(seconds)), 10, 64)
+	commit, seconds, _ := strings.Cut(strings.TrimSpace(string(last)), " ")
+	unix, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {
 		return nil, fmt.Errorf("read the time of the commit: %w", err)
 	}
-	r.made = time.Unix(unix, 0).UTC()
+	r.commit, r.made = commit, time.Unix(unix, 0).UTC()
 	for _, t := range chosen {
 		p, err := s.build(t, temp)
 		if err != nil {
@@ -173,6 +176,12 @@ func (s *source) texts(r *release, temp string) (err error) {
 			return err
 		}
 	}
+	r.units = map[string][]byte{}
+	for name := range unitPlaces {
+		if r.units[name], err = os.ReadFile(filepath.Join(s.root, "scripts", "schedule", name)); err != nil {
+			return err
+		}
+	}
 	r.python = map[string][]byte{}
 	paths, err := filepath.Glob(filepath.Join(s.root, "python", "mirrorbeam", "*"))
 	if err != nil {
@@ -236,8 +245,12 @@ func (r *release) files() ([]file, error) {
 		}
 	}
 	image, err := r.image()
-	if err != nil || image.content == nil {
-		return files, err
+	if err != nil {
+		return nil, err
 	}
-	return append(files, image), nil
+	if image.content != nil {
+		files = append(files, image)
+	}
+	provenance, err := r.provenance(files)
+	return append(files, provenance), err
 }

@@ -18,6 +18,9 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
+// sources is where the sources are, as Go finds them.
+const sources = "https://mirrorbeam.dev"
+
 // nobody is the user of the image, who has no rights.
 const nobody = "65532"
 
@@ -116,6 +119,7 @@ func (r *release) variant(p program) (v1.Image, error) {
 			WorkingDir: "/",
 			Labels: map[string]string{
 				"org.opencontainers.image.title": "runjob", "org.opencontainers.image.version": r.version.plain,
+				"org.opencontainers.image.revision": r.commit, "org.opencontainers.image.source": sources,
 				"org.opencontainers.image.description": describe, "org.opencontainers.image.licenses": "Apache-2.0",
 			},
 		}

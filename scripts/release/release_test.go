@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ import (
 func small() *release {
 	r := &release{
 		version: version{"1.2.3-rc.1", "1.2.3rc1"},
+		commit:  "0123456789abcdef0123456789abcdef01234567",
 		made:    time.Unix(1_800_000_000, 0).UTC(),
 		modules: []module{{
 			path:     "example.com/m",
@@ -37,6 +39,7 @@ func small() *release {
 		manual:      []byte(".TH RUNJOB 1\n"),
 		licence:     []byte("licence"),
 		readme:      []byte("# readme\n"),
+		units:       map[string][]byte{"runjob.service": []byte("[Service]\n")},
 		licences:    []byte("licences"),
 		python:      map[string][]byte{"mirrorbeam/__init__.py": []byte("a = 1\n"), "mirrorbeam/py.typed": nil},
 		examples:    map[string][]byte{"examples/fables/z.csv": nil, "examples/fables/a.txt": []byte("a")},
@@ -70,7 +73,7 @@ func TestSameBytes(t *testing.T) {
 			t.Errorf("%s is not the same", name)
 		}
 	}
-	if want := 2 + 4*2 + 2*2 + 1; len(first) != want {
+	if want := 2 + 4*2 + 2*2 + 2; len(first) != want {
 		t.Errorf("%d files, want %d: %v", len(first), want, first)
 	}
 }
@@ -222,6 +225,57 @@ func TestBill(t *testing.T) {
 	if c := bill.Components; bill.BOMFormat != "CycloneDX" || len(c) != 1 ||
 		c[0].PURL != "pkg:golang/example.com/m@v1.0.0" || c[0].Licenses[0].License.ID != "MIT" {
 		t.Errorf("the bill is %+v", bill)
+	}
+}
+
+// TestProvenance: each file is named with its digest, next to the commit.
+func TestProvenance(t *testing.T) {
+	files := filesOf(t)
+	var statement struct {
+		Subject []struct {
+			Name   string
+			Digest struct{ SHA256 string }
+		}
+		Predicate struct {
+			BuildDefinition struct {
+				ResolvedDependencies []struct{ Digest struct{ GitCommit string } }
+			}
+		}
+	}
+	if err := json.Unmarshal(files["runjob-1.2.3-rc.1.intoto.json"], &statement); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range statement.Subject {
+		if s.Digest.SHA256 != fmt.Sprintf("%x", sha256.Sum256(files[s.Name])) {
+			t.Errorf("%s has another digest", s.Name)
+		}
+	}
+	of := statement.Predicate.BuildDefinition.ResolvedDependencies
+	if len(statement.Subject) != len(files)-1 || len(of) != 1 || of[0].Digest.GitCommit != small().commit {
+		t.Errorf("%d of %d files, of %v", len(statement.Subject), len(files), of)
+	}
+}
+
+// TestUnits: a package for Debian has the units of systemd, and the commands that make their user.
+func TestUnits(t *testing.T) {
+	if _, err := exec.LookPath("dpkg-deb"); err != nil {
+		t.Skip("no dpkg-deb: the package was not opened")
+	}
+	folder := t.TempDir()
+	deb := filepath.Join(folder, "runjob.deb")
+	if err := os.WriteFile(deb, filesOf(t)["runjob_1.2.3~rc.1_amd64.deb"], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("dpkg-deb", "--raw-extract", deb, folder+"/root").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for name, want := range map[string]string{
+		"usr/lib/systemd/system/runjob.service": "[Service]\n",
+		"DEBIAN/postinst":                       afterInstall,
+	} {
+		if content, err := os.ReadFile(filepath.Join(folder, "root", name)); err != nil || string(content) != want {
+			t.Errorf("%s is %q (%v)", name, content, err)
+		}
 	}
 }
 

@@ -114,13 +114,13 @@ func compare(texts []string, runs int) error {
 		}},
 		{name: "ours: text to exact set and MinHash", work: func() {
 			for _, text := range raw {
-				signature = ourMinHash.Signature(signature, hasher.Document(text).Set)
+				signature = ourMinHash.SignatureOfHashes(signature, hasher.Document(text).Set)
 			}
 		}},
 		{name: "ours: text to exact set, MinHash, SimHash and digest", work: func() {
 			for _, text := range raw {
 				one[0] = text
-				signature = ourMinHash.Signature(signature, ours.Texts(one).Set)
+				signature = ourMinHash.SignatureOfHashes(signature, ours.Texts(one).Set)
 			}
 		}},
 		{name: "semblance: text to MinHash", work: func() {
@@ -130,7 +130,7 @@ func compare(texts []string, runs int) error {
 		}},
 		{name: "ours: set to MinHash", work: func() {
 			for _, set := range sets {
-				signature = ourMinHash.Signature(signature, set)
+				signature = ourMinHash.SignatureOfHashes(signature, set)
 			}
 		}},
 		{name: "semblance: shingle hashes to MinHash", work: func() {
