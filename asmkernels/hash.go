@@ -189,8 +189,7 @@ func (h *Hash) Tokens(hashes []uint64, folded []byte, starts, ends, long []uint1
 	}
 }
 
-// hashTokensGo hashes tokens of up to a block. It writes the numbers of longer ones to long, and returns how many there
-// are.
+// hashTokensGo hashes tokens of up to a block. It writes the numbers of longer ones to long, and returns their count.
 func hashTokensGo(hashes []uint64, keys *shortKeys, folded []byte, starts, ends, long []uint16) (count int) {
 	for i, start := range starts {
 		length := ends[i] - start

@@ -187,6 +187,252 @@ done:
 	MOVQ DI, common+56(FP)
 	RET
 
+// func intersect64SSE42(a []uint64, b []uint64, need int) (common int)
+// Requires: CMOV, POPCNT, SSE, SSE2, SSE4.1
+TEXT ·intersect64SSE42(SB), NOSPLIT, $0-64
+	MOVQ     a_base+0(FP), AX
+	MOVQ     a_len+8(FP), DX
+	MOVQ     b_base+24(FP), BX
+	MOVQ     b_len+32(FP), SI
+	MOVQ     need+48(FP), CX
+	LEAQ     (AX)(DX*8), DX
+	LEAQ     (BX)(SI*8), SI
+	SHLQ     $0x03, CX
+	XORQ     DI, DI
+	MOVQ     DX, R8
+	SUBQ     AX, R8
+	MOVQ     SI, R9
+	SUBQ     BX, R9
+	CMPQ     R8, $0x00000020
+	JB       rest
+	CMPQ     R9, $0x00000020
+	JB       rest
+	LEAQ     32(AX), R8
+	LEAQ     32(BX), R9
+	MOVOU    (AX), X0
+	MOVOU    16(AX), X1
+	MOVOU    (BX), X2
+	MOVO     X2, X3
+	PCMPEQQ  X0, X3
+	PCMPEQQ  X1, X2
+	MOVOU    (BX), X4
+	PSHUFD   $0x4e, X4, X4
+	MOVO     X4, X5
+	PCMPEQQ  X0, X5
+	POR      X5, X3
+	PCMPEQQ  X1, X4
+	POR      X4, X2
+	MOVOU    16(BX), X4
+	MOVO     X4, X5
+	PCMPEQQ  X0, X5
+	POR      X5, X3
+	PCMPEQQ  X1, X4
+	POR      X4, X2
+	MOVOU    16(BX), X4
+	PSHUFD   $0x4e, X4, X4
+	MOVO     X4, X5
+	PCMPEQQ  X0, X5
+	POR      X5, X3
+	PCMPEQQ  X1, X4
+	POR      X4, X2
+	PACKSSLW X2, X3
+	MOVMSKPS X3, R10
+	POPCNTL  R10, R10
+	MOVQ     24(BX), R11
+	CMPQ     R11, 24(AX)
+	CMOVQCC  R8, AX
+	CMOVQLS  R9, BX
+	LEAQ     (DI)(R10*8), DI
+
+both:
+	MOVQ     DX, R8
+	SUBQ     AX, R8
+	MOVQ     SI, R9
+	SUBQ     BX, R9
+	LEAQ     (R8)(DI*1), R10
+	CMPQ     R10, CX
+	JLT      done
+	LEAQ     (R9)(DI*1), R10
+	CMPQ     R10, CX
+	JLT      done
+	CMPQ     R8, $0x00000040
+	JB       front
+	CMPQ     R9, $0x00000040
+	JB       front
+	LEAQ     32(AX), R8
+	LEAQ     32(BX), R9
+	MOVOU    (AX), X0
+	MOVOU    16(AX), X1
+	MOVOU    (BX), X2
+	MOVO     X2, X3
+	PCMPEQQ  X0, X3
+	PCMPEQQ  X1, X2
+	MOVOU    (BX), X4
+	PSHUFD   $0x4e, X4, X4
+	MOVO     X4, X5
+	PCMPEQQ  X0, X5
+	POR      X5, X3
+	PCMPEQQ  X1, X4
+	POR      X4, X2
+	MOVOU    16(BX), X4
+	MOVO     X4, X5
+	PCMPEQQ  X0, X5
+	POR      X5, X3
+	PCMPEQQ  X1, X4
+	POR      X4, X2
+	MOVOU    16(BX), X4
+	PSHUFD   $0x4e, X4, X4
+	MOVO     X4, X5
+	PCMPEQQ  X0, X5
+	POR      X5, X3
+	PCMPEQQ  X1, X4
+	POR      X4, X2
+	PACKSSLW X2, X3
+	MOVMSKPS X3, R10
+	POPCNTL  R10, R10
+	MOVQ     24(BX), R11
+	CMPQ     R11, 24(AX)
+	CMOVQCC  R8, AX
+	CMOVQLS  R9, BX
+	LEAQ     (DI)(R10*8), DI
+	LEAQ     -32(DX), R8
+	LEAQ     -32(SI), R9
+	MOVOU    (R8), X0
+	MOVOU    16(R8), X1
+	MOVOU    (R9), X2
+	MOVO     X2, X3
+	PCMPEQQ  X0, X3
+	PCMPEQQ  X1, X2
+	MOVOU    (R9), X4
+	PSHUFD   $0x4e, X4, X4
+	MOVO     X4, X5
+	PCMPEQQ  X0, X5
+	POR      X5, X3
+	PCMPEQQ  X1, X4
+	POR      X4, X2
+	MOVOU    16(R9), X4
+	MOVO     X4, X5
+	PCMPEQQ  X0, X5
+	POR      X5, X3
+	PCMPEQQ  X1, X4
+	POR      X4, X2
+	MOVOU    16(R9), X4
+	PSHUFD   $0x4e, X4, X4
+	MOVO     X4, X5
+	PCMPEQQ  X0, X5
+	POR      X5, X3
+	PCMPEQQ  X1, X4
+	POR      X4, X2
+	PACKSSLW X2, X3
+	MOVMSKPS X3, R10
+	POPCNTL  R10, R10
+	MOVQ     -32(SI), R11
+	CMPQ     R11, -32(DX)
+	CMOVQLS  R8, DX
+	CMOVQCC  R9, SI
+	LEAQ     (DI)(R10*8), DI
+	JMP      both
+
+front:
+	CMPQ     R8, $0x00000020
+	JB       rest
+	CMPQ     R9, $0x00000020
+	JB       rest
+	LEAQ     32(AX), R8
+	LEAQ     32(BX), R9
+	MOVOU    (AX), X0
+	MOVOU    16(AX), X1
+	MOVOU    (BX), X2
+	MOVO     X2, X3
+	PCMPEQQ  X0, X3
+	PCMPEQQ  X1, X2
+	MOVOU    (BX), X4
+	PSHUFD   $0x4e, X4, X4
+	MOVO     X4, X5
+	PCMPEQQ  X0, X5
+	POR      X5, X3
+	PCMPEQQ  X1, X4
+	POR      X4, X2
+	MOVOU    16(BX), X4
+	MOVO     X4, X5
+	PCMPEQQ  X0, X5
+	POR      X5, X3
+	PCMPEQQ  X1, X4
+	POR      X4, X2
+	MOVOU    16(BX), X4
+	PSHUFD   $0x4e, X4, X4
+	MOVO     X4, X5
+	PCMPEQQ  X0, X5
+	POR      X5, X3
+	PCMPEQQ  X1, X4
+	POR      X4, X2
+	PACKSSLW X2, X3
+	MOVMSKPS X3, R10
+	POPCNTL  R10, R10
+	MOVQ     24(BX), R11
+	CMPQ     R11, 24(AX)
+	CMOVQCC  R8, AX
+	CMOVQLS  R9, BX
+	LEAQ     (DI)(R10*8), DI
+	MOVQ     DX, R8
+	SUBQ     AX, R8
+	MOVQ     SI, R9
+	SUBQ     BX, R9
+	LEAQ     (R8)(DI*1), R10
+	CMPQ     R10, CX
+	JLT      done
+	LEAQ     (R9)(DI*1), R10
+	CMPQ     R10, CX
+	JLT      done
+	JMP      front
+
+rest:
+	CMPQ  R8, R9
+	JBE   hold
+	XCHGQ AX, BX
+	XCHGQ DX, SI
+	XCHGQ R8, R9
+
+hold:
+	TESTQ R8, R8
+	JE    done
+	SHRQ  $0x03, R8
+	MOVOU -32(DX), X0
+	PXOR  X2, X2
+	MOVOU -16(DX), X1
+	PXOR  X3, X3
+	MOVL  R8, CX
+	MOVL  $0x000000f0, AX
+	SHRL  CL, AX
+	MOVQ  -8(DX), CX
+
+meet:
+	MOVQ    (BX), X4
+	PSHUFD  $0x44, X4, X4
+	MOVO    X4, X5
+	PCMPEQQ X0, X5
+	POR     X5, X2
+	MOVO    X4, X4
+	PCMPEQQ X1, X4
+	POR     X4, X3
+	CMPQ    CX, (BX)
+	JLS     met
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JB      meet
+
+met:
+	PACKSSLW X3, X2
+	MOVMSKPS X2, CX
+	ANDL     AX, CX
+	POPCNTL  CX, CX
+	LEAQ     (DI)(CX*8), DI
+
+done:
+	SHRQ $0x03, DI
+	MOVQ DI, common+56(FP)
+	RET
+
 // func intersect32AVX2(a []uint32, b []uint32, need int) (common int)
 // Requires: AVX, AVX2, CMOV, POPCNT
 TEXT ·intersect32AVX2(SB), NOSPLIT, $0-64

@@ -9,6 +9,11 @@ package asmkernels
 //go:noescape
 func intersect32SSE42(a []uint32, b []uint32, need int) (common int)
 
+// intersect64SSE42 is intersectMerging for sets of four elements or more.
+//
+//go:noescape
+func intersect64SSE42(a []uint64, b []uint64, need int) (common int)
+
 // intersect32AVX2 is intersectMerging.
 //
 //go:noescape

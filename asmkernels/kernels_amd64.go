@@ -8,7 +8,7 @@ import "unsafe"
 const (
 	lanesAVX512 = 8
 	lanesAVX2   = 4
-	lanesSSE42  = 4 // of 32-bit numbers
+	lanesSSE42  = 4 // also of 32-bit numbers
 )
 
 func minHash(signature, multipliers []uint32, set []uint64) {
@@ -125,8 +125,11 @@ func intersect64(a, b []uint64, need int) int {
 	switch {
 	case min(len(a), len(b)) < need:
 		return 0
-	case tier < AVX2:
+	case tier < SSE42 ||
+		tier < AVX2 && (min(len(a), len(b)) < lanesSSE42 || areUneven(len(a), len(b), gallopRatio)):
 		return intersectGo(a, b, need)
+	case tier < AVX2:
+		return intersect64SSE42(a, b, need)
 	case areUneven(len(a), len(b), gallopRatioBlocks):
 		return intersectGalloping(a, b, need)
 	case tier >= VP2Intersect:
@@ -142,13 +145,12 @@ func intersect32(a, b []uint32, need int) int {
 	switch {
 	case min(len(a), len(b)) < need:
 		return 0
-	case tier < AVX2:
-		if tier < SSE42 || min(len(a), len(b)) < lanesSSE42 || areUneven(len(a), len(b), gallopRatioBlocks) {
-			return intersectGo(a, b, need)
-		}
-		return intersect32SSE42(a, b, need)
+	case tier < SSE42 || tier < AVX2 && min(len(a), len(b)) < lanesSSE42:
+		return intersectGo(a, b, need)
 	case areUneven(len(a), len(b), gallopRatioBlocks):
 		return intersectGalloping(a, b, need)
+	case tier < AVX2:
+		return intersect32SSE42(a, b, need)
 	case tier >= VP2Intersect:
 		return intersect32VP2Intersect(a, b, need)
 	case tier >= AVX512:

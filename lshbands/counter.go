@@ -135,8 +135,7 @@ type PrefixKeys struct {
 	keys        []PrefixKey
 }
 
-// NewPrefixKeys returns a finder of keys for a Jaccard similarity threshold above 0 and up to 1. The error says
-// that it is not.
+// NewPrefixKeys returns a finder of keys for a Jaccard threshold above 0 and up to 1, and an error for any other.
 func NewPrefixKeys(threshold float64) (*PrefixKeys, error) {
 	if !(threshold > 0 && threshold <= 1) { // also refuses NaN
 		return nil, fmt.Errorf("threshold %g: must be above 0 and at most 1", threshold)

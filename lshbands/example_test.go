@@ -6,6 +6,7 @@ import (
 
 	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/lshbands"
+	"mirrorbeam.dev/sketch"
 )
 
 // Plan picks the bands and rows that find a pair at the threshold with a probability, and the scheme cuts a signature
@@ -100,4 +101,51 @@ func ExampleCounter() {
 	// 123456 in several documents: false
 	// 789abc in several documents: true
 	// fedcba in several documents: false
+}
+
+// An Index says which documents are similar to another one, while documents come and go.
+func ExampleIndex() {
+	hasher, err := sketch.NewHasher(sketch.Measure{Shingle: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	index, err := lshbands.NewIndex[string](lshbands.IndexOptions{Threshold: 0.5, Recall: 1, Exact: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for id, text := range map[string]string{
+		"copy":  "The quick brown fox jumps over the lazy cat.",
+		"other": "Something else is told in this text.",
+	} {
+		if err := index.Add(id, hasher.Document([]byte(text)).Set); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	found, err := index.Query(nil, hasher.Document([]byte("the quick brown fox jumps over the lazy dog")).Set)
+	fmt.Println(found, err)
+	// Output: [{copy 0.7777777777777778}] <nil>
+}
+
+// A HammingIndex finds fingerprints within a distance. With a window it forgets the first one when it is full.
+func ExampleHammingIndex() {
+	index, err := lshbands.NewHammingIndex[string](lshbands.HammingOptions{Bits: 64, Distance: 3, Window: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, page := range []struct {
+		id          string
+		fingerprint uint64
+	}{{"first", 0xff00}, {"second", 0xff01}, {"third", 0x1234}} {
+		if err := index.Add(page.id, []uint64{page.fingerprint}); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	found, err := index.Query(nil, []uint64{0xff03})
+	fmt.Println(found, err)
+	// Output: [{second 1}] <nil>
 }

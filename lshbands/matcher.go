@@ -96,7 +96,6 @@ func (m *Matcher) isFirst(a, b []uint64) bool {
 	return true
 }
 
-// divide finds the pairs of members of a large group.
 func (m *Matcher) divide(h *largeGroup, members []int) {
 	if len(members) <= m.divideAbove {
 		m.compareMembers(h, members)
@@ -136,7 +135,6 @@ type largeGroup struct {
 	visit  func(i, j, distance int)
 }
 
-// keyed is a member of a group with the key by which it is sorted.
 type keyed struct {
 	key    uint64
 	member int

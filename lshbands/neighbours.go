@@ -6,8 +6,7 @@ import (
 	"mirrorbeam.dev/asmkernels"
 )
 
-// Neighbours holds fingerprints, and tells whether another one is near one of them. It does not change. Any number of
-// goroutines may ask it.
+// Neighbours tells whether a fingerprint is near one of some others. Any number of goroutines may ask it.
 type Neighbours struct {
 	tables       *Permuted
 	fingerprints []uint64
@@ -61,8 +60,7 @@ func NewNeighbours(tables *Permuted, fingerprints []uint64) *Neighbours {
 // mostNeighbourTables bounds the memory of neighbours: a table takes some 10 bytes for each fingerprint.
 const mostNeighbourTables = 32
 
-// forRows returns the tables of the same fingerprints and distance that take the least work for a look among that many
-// rows.
+// forRows returns the tables of the same fingerprints and distance that take the least work for that many rows.
 func (p *Permuted) forRows(rows int) *Permuted {
 	const comparison = 8 // of a fingerprint, which takes as long as a look at the marks of this number of tables
 	work := func(p *Permuted) float64 {

@@ -9,7 +9,6 @@ import (
 // MostTables is the largest number of tables of a [Permuted].
 const MostTables = 4096
 
-// mostFingerprintBits is the length of the longest fingerprint.
 const mostFingerprintBits = 1024
 
 // Permuted is a set of permutations of the bits of fingerprints that solves the Hamming distance problem (Manku, Jain

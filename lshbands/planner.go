@@ -16,8 +16,7 @@ import (
 	"mirrorbeam.dev/asmkernels"
 )
 
-// mostRows is the largest number of rows in a band of a ranking. With more, records grow and candidates
-// hardly become fewer.
+// mostRows is the largest number of rows in a band of a ranking. More make records longer and candidates hardly fewer.
 const mostRows = 8
 
 // Schemes returns one scheme for each number of rows from one to eight. It has the fewest bands that find a
@@ -86,42 +85,49 @@ func tablesOf(distance int, blocks []int) float64 {
 	return tables
 }
 
-// plannedDocuments is how many documents tables are planned for unless the user says otherwise. For many more
-// or fewer documents other tables would be a little cheaper, but none finds more.
-const plannedDocuments = 10e6
+// UsualDocuments is how many documents [PlanTables] plans for. Other tables would be cheaper for many more documents,
+// but none finds more.
+const UsualDocuments = 10e6
 
 // PlanTables picks the tables for fingerprints of that many bits within a distance: the fewest tables whose prefixes
 // are long enough for some ten million documents. The choice depends on nothing else, least of all on the data. Blocks,
-// if there are any, make the choice in its place: the tables are then as [NewPermuted] makes them. The error comes from
-// there.
+// if there are any, make the choice instead, as for [NewPermuted]. The error comes from there.
 func PlanTables(bits, distance int, blocks ...int) (*Permuted, error) {
 	if len(blocks) > 0 {
 		return NewPermuted(bits, distance, blocks...)
 	}
+	return PlanTablesFor(bits, distance, UsualDocuments)
+}
+
+// PlanTablesFor picks the tables of [TableSchemes] that take the least CPU time for that many documents.
+func PlanTablesFor(bits, distance int, documents float64) (*Permuted, error) {
+	return cheapestTables(bits, distance, func(p *Permuted) float64 { return p.CPUSeconds(documents) })
+}
+
+func cheapestTables(bits, distance int, cost func(*Permuted) float64) (*Permuted, error) {
 	schemes, err := TableSchemes(bits, distance)
 	if err != nil {
 		return nil, err
 	}
-	best, least := schemes[0], math.Inf(1)
-	for _, tables := range schemes {
-		if seconds := tables.seconds(plannedDocuments); seconds < least {
-			best, least = tables, seconds
-		}
-	}
-	return best, nil
+	return slices.MinFunc(schemes, func(a, b *Permuted) int { return cmp.Compare(cost(a), cost(b)) }), nil
 }
 
 // CPU seconds of a key, to write its record, to bring it to its shard and to sort it there, and of a pair of documents
 // that are compared where they meet.
 const keySeconds, comparisonSeconds = 300e-9, 1e-9
 
-// seconds returns the CPU time for that many documents with random fingerprints.
-func (p *Permuted) seconds(documents float64) float64 {
+// CPUSeconds returns the CPU time to find the pairs of that many documents with random fingerprints.
+func (p *Permuted) CPUSeconds(documents float64) float64 {
+	return documents*float64(p.Tables())*keySeconds + p.ExpectedPairs(documents)*comparisonSeconds
+}
+
+// ExpectedPairs returns how many pairs of that many random fingerprints share a prefix, added up over all tables.
+func (p *Permuted) ExpectedPairs(documents float64) float64 {
 	perProbe := 0.
 	for table := range p.Tables() {
 		perProbe += p.ExpectedCandidates(table, documents)
 	}
-	return documents*float64(p.Tables())*keySeconds + documents*perProbe/2*comparisonSeconds
+	return documents * perProbe / 2
 }
 
 // Scheme is a number of bands and a number of rows in each band. Both are at least 1.

@@ -30,6 +30,21 @@ func TestPlanTables(t *testing.T) {
 	}
 }
 
+func TestPlanTablesFor(t *testing.T) {
+	for documents, tables := range map[float64]int{1: 4, UsualDocuments: 4, 1e8: 10, 1e9: 10} {
+		p, err := PlanTablesFor(64, 3, documents)
+		if err != nil || p.Tables() != tables {
+			t.Errorf("%g documents: %d tables, %v, want %d", documents, p.Tables(), err, tables)
+		}
+		for _, blocks := range [][]int{{4}, {5}, {4, 4}, {6}} {
+			other, err := NewPermuted(64, 3, blocks...)
+			if err != nil || other.CPUSeconds(documents) < p.CPUSeconds(documents) {
+				t.Errorf("%g documents: blocks %v are cheaper (%v)", documents, blocks, err)
+			}
+		}
+	}
+}
+
 // shortest returns the length of the shortest prefix.
 func shortest(p *Permuted) int {
 	bits := math.MaxInt

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"math/bits"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,11 +55,43 @@ func likeSeomoz(bits, blocks int) []int {
 	return lengths
 }
 
-// TestPermuteLikeCorpora compares permuted hashes and the masks of prefixes of
-// seomoz/simhash-cpp, table by table.
-func TestPermuteLikeCorpora(t *testing.T) {
+// readTestdata returns the lines of a file of vectors, cut into fields. A first line names the program that made them.
+func readTestdata(t *testing.T, name string) (lines [][]string) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(content)) {
+		if !strings.HasPrefix(line, "#") {
+			lines = append(lines, strings.Split(strings.TrimSuffix(line, "\n"), "\t"))
+		}
+	}
+	return lines
+}
+
+// TestPairVectors: fingerprints that seomoz/simhash-cpp finds meet in a table, and differ in as many bits.
+func TestPairVectors(t *testing.T) {
+	lines := readTestdata(t, "seomoz_find_all.tsv")
+	for _, line := range lines {
+		a, b := []uint64{parseHex(t, line[2])}, []uint64{parseHex(t, line[3])}
+		p, err := NewPermuted(64, parseInt(t, line[1]), parseInt(t, line[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := bits.OnesCount64(a[0] ^ b[0]); got != parseInt(t, line[4]) || p.FirstCommon(a, b) < 0 {
+			t.Errorf("%v: %d bits, first table %d", line, got, p.FirstCommon(a, b))
+		}
+	}
+	if len(lines) < 100 {
+		t.Errorf("%d vectors", len(lines))
+	}
+}
+
+// TestPermuteVectors compares permuted hashes and the masks of prefixes of seomoz/simhash-cpp, table by table.
+func TestPermuteVectors(t *testing.T) {
 	compared := 0
-	for _, line := range readVectors(t, "seomoz_permutations.tsv.zst") {
+	for _, line := range readTestdata(t, "seomoz_permutations.tsv") {
 		blocks, distance, table := parseInt(t, line[0]), parseInt(t, line[1]), parseInt(t, line[2])
 		p, err := newPermuted(64, distance, likeSeomoz, blocks)
 		if err != nil {

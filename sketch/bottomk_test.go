@@ -180,7 +180,7 @@ func BenchmarkBottomK(b *testing.B) {
 		texts, size := kind.texts(b)
 		units := make([][]uint16, len(texts))
 		for i, text := range texts {
-			units[i] = codeUnits(text)
+			units[i] = CodeUnits(text)
 		}
 		measure := func(name string, work func(i int)) {
 			b.Run(kind.name+"/"+name, func(b *testing.B) {
@@ -193,7 +193,7 @@ func BenchmarkBottomK(b *testing.B) {
 			})
 		}
 		smallest, fingerprint := newSmallest(k), make([]uint32, 0, k)
-		measure("article", func(i int) { fingerprint = articlePipeline(units[i], smallest, fingerprint) })
+		measure("article", func(i int) { fingerprint = ownTable(smallest, units[i], fingerprint) })
 		for _, tier := range asmkernels.Tiers() {
 			before := asmkernels.SelectTier(tier)
 			h := must(NewHasher(Measure{Shingle: 3, Tokens: kind.tokens}))

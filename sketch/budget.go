@@ -66,8 +66,7 @@ func (b *Budget) Begin(record int64) {
 	b.take(int(record))
 }
 
-// Await sets what a large document has to wait for, such as the end of other large ones. If wait fails, the document
-// stops.
+// Await sets what a large document has to wait for, such as the end of others. If wait fails, the document stops.
 func (b *Budget) Await(wait func() error) {
 	if b != nil {
 		b.await = wait

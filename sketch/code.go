@@ -122,8 +122,7 @@ type codeReader struct {
 	language *sourcecode.Language // nil: each text has its own
 	budget   *Budget
 	text     []byte
-	// places says that pieces are wanted. They are where the words come from, if they have other places than in the
-	// code.
+	// places says that pieces are wanted. They are the origins of words whose places are not in the code.
 	places bool
 	pieces []codePiece
 }

@@ -3,6 +3,7 @@ package sketch
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"mirrorbeam.dev/asmkernels"
 )
@@ -91,7 +92,7 @@ func NewHasher(m Measure) (*Hasher, error) {
 	}, nil
 }
 
-// Document returns the fingerprint of text.
+// Document returns the fingerprint of text. The next call overwrites its set, but not what [Hasher.Set] returns.
 //
 // [Tokens] says what a token is. Two tokens are the same if their 64-bit hashes are, and two shingles if
 // their 48-bit hashes are.
@@ -99,6 +100,9 @@ func (h *Hasher) Document(text []byte) Document {
 	h.shingles(text)
 	return h.document(text)
 }
+
+// Set returns the distinct shingles of text as [Document] has them, in memory of their own.
+func (h *Hasher) Set(text []byte) []uint64 { return slices.Clone(h.Document(text).Set) }
 
 // document returns the fingerprint of the text whose shingles have been read.
 func (h *Hasher) document(text []byte) Document {

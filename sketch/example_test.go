@@ -26,11 +26,13 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	a := minhash.Signature(nil, hasher.Document([]byte(original)).Set)
-	b := minhash.Signature(nil, hasher.Document([]byte(copied)).Set)
-	fmt.Printf("about %.1f of the shingles are common\n", sketch.SignatureAgreement(a, b))
+	a, b := hasher.Set([]byte(original)), hasher.Set([]byte(copied))
+	fmt.Printf("%.2f of the shingles are common\n", sketch.Jaccard(a, b))
+	agreement := sketch.SignatureAgreement(minhash.Signature(nil, a), minhash.Signature(nil, b))
+	fmt.Printf("about %.1f by signatures\n", agreement)
 	// Output:
-	// about 0.8 of the shingles are common
+	// 0.75 of the shingles are common
+	// about 0.8 by signatures
 }
 
 func ExampleSingleHash() {

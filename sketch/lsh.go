@@ -18,8 +18,7 @@ const DefaultLSHWidth = 3
 // LSHOptions say how an [LSH] computes digests. The zero value is the default for documents. The functions
 // append to dst. They may keep buffers of their own: an LSH uses what they return only until their next call.
 type LSHOptions struct {
-	// Normalize appends the normalized text to dst. Nil stands for [NormalizeASCII]. [Normalizer.Append] is
-	// another choice.
+	// Normalize appends the normalized text to dst. Nil is [NormalizeASCII]. [Normalizer.Append] is another choice.
 	Normalize func(dst, text []byte) []byte
 
 	// Tokenize appends the tokens of a normalized text to dst. Tokens may be parts of the text. Nil is

@@ -38,8 +38,7 @@ type meeting struct{ a, b uint32 }
 // the [Measure] of their [Sequencer], where 0 stands for 1.
 func NewMatcher(shingle int) *Matcher { return &Matcher{shingle: max(shingle, 1)} }
 
-// Compare returns how many distinct shingles a and b have in common. Until the next call, the other methods
-// are about a and b.
+// Compare returns how many distinct shingles a and b share. Until the next call, the other methods are about a and b.
 func (m *Matcher) Compare(a, b *IndexedSequence) (shared int) {
 	// Places in the first sequence break ties. So the order of the arguments must not decide which sequence is first.
 	order := cmp.Or(cmp.Compare(a.Len(), b.Len()), slices.Compare(a.Shingles, b.Shingles))

@@ -9,7 +9,7 @@ import (
 )
 
 // MinHash computes MinHash signatures (Broder, On the resemblance and containment of documents, 1997). Its
-// functions are x -> a*x modulo 2^32 for odd a, on the upper 32 bits of the 48-bit elements. These functions
+// functions are x -> a*x modulo 2^32 for odd a, on the upper 32 bits of hashes of 48 bits. These functions
 // permute the 32-bit numbers. On sets of 5 to 100,000 hashes, the estimate was measured to have the variance
 // of independent random permutations, J(1-J)/components for a similarity J.
 //
@@ -37,10 +37,22 @@ func NewMinHash(components int) (*MinHash, error) {
 	return m, nil
 }
 
-// Signature returns the signature of set, whose elements have 48 bits, as in [Document.Set]. It
-// overwrites dst and uses its memory if it is large enough. The share of equal components in the signatures
-// of two sets estimates their Jaccard similarity. All components of the empty set are math.MaxUint32.
+// Signature returns the signature of a set of any numbers, such as hashes of 64 bits or ids from a counter: it mixes
+// them first, so it needs no hashes. It overwrites dst and uses its memory if it is large enough. The share of equal
+// components in the signatures of two sets estimates their Jaccard similarity. All components of the empty set are
+// math.MaxUint32.
 func (m *MinHash) Signature(dst []uint32, set []uint64) []uint32 {
+	mixed := make([]uint64, 0, 512) // on the stack
+	for _, element := range set {
+		// SplitMix alone would leave 0 as it is.
+		mixed = append(mixed, asmkernels.SplitMix(element+asmkernels.SplitMixStep)>>16)
+	}
+	return m.SignatureOfHashes(dst, mixed)
+}
+
+// SignatureOfHashes is Signature for a set whose elements are hashes of 48 bits, as in [Document.Set]. It takes their
+// upper 32 bits as they are, so it returns another signature than Signature.
+func (m *MinHash) SignatureOfHashes(dst []uint32, set []uint64) []uint32 {
 	dst = slices.Grow(dst[:0], len(m.multipliers))[:len(m.multipliers)]
 	asmkernels.MinHash(dst, m.multipliers, set)
 	return dst
@@ -80,6 +92,13 @@ func EstimateFingerprints[T uint32 | uint64](a, b []T, size int) Estimate {
 		ContainmentB: share(common, common+onlyB),
 		Exact:        exact,
 	}
+}
+
+// Jaccard returns the exact Jaccard similarity of two sets in strictly ascending order, from 0 to 1: the number of
+// elements in both, divided by the number of elements in either. It is 0 for two empty sets.
+func Jaccard[E uint32 | uint64](a, b []E) float64 {
+	common := asmkernels.Intersect(a, b, 0)
+	return share(common, len(a)+len(b)-common)
 }
 
 // share returns the quotient. A share of nothing is 0.
@@ -142,10 +161,10 @@ func (m *UniversalMinHash) Signature(dst []uint64, shingles []uint32) []uint64 {
 // 0 to 1. It estimates the Jaccard similarity J of the sets. For elements that are hashes, it does so without
 // bias, with a variance of J(1-J) divided by the number of components. For signatures without components it is 0.
 //
-// The functions are linear, so of small numbers that lie close together, such as ids from a counter, the least
-// and the greatest come first too often. Then the estimate is biased: for two stretches of consecutive numbers
-// with a similarity of 2/3 it was 0.59 in the mean, and with 1/3 it was 0.28, whatever the number of components.
-// Hash such ids first.
+// The functions of [UniversalMinHash] are linear, so of small numbers that lie close together, such as ids from a
+// counter, the least and the greatest come first too often. Then the estimate is biased: for two ranges of consecutive
+// numbers with a similarity of 2/3 it was 0.59 in the mean, and with 1/3 it was 0.28, whatever the number of
+// components. [MinHash.Signature] mixes such ids first.
 func SignatureAgreement[T uint32 | uint64](a, b []T) float64 {
 	equal := 0
 	for i, component := range a {

@@ -55,12 +55,50 @@ func TestMinHashGolden(t *testing.T) {
 	if got, want := fmt.Sprintf("%x", m.multipliers), "[ebda8539 cf3a9f1f 369a281b]"; got != want {
 		t.Errorf("multipliers are %s, want %s", got, want)
 	}
-	if got, want := fmt.Sprintf("%x", m.Signature(nil, []uint64{0xffff, 0x123456789abc, 0xba9876543210})),
+	if got, want := fmt.Sprintf("%x", m.SignatureOfHashes(nil, []uint64{0xffff, 0x123456789abc, 0xba9876543210})),
 		"[8c398b8 4fc802c 369a281b]"; got != want {
 		t.Errorf("signature is %s, want %s", got, want)
 	}
 	if more := must(NewMinHash(100)); !slices.Equal(more.multipliers[:3], m.multipliers) {
 		t.Error("the first multipliers depend on the number of components")
+	}
+}
+
+// TestMinHashSmallIDs: ids from a counter, which differ in their lowest bits only, are estimated as hashes are.
+func TestMinHashSmallIDs(t *testing.T) {
+	m := must(NewMinHash(1024))
+	ids := func(first, end uint64) (set []uint64) {
+		for id := first; id < end; id++ {
+			set = append(set, id)
+		}
+		return set
+	}
+	for _, test := range []struct {
+		a, b []uint64
+	}{{ids(0, 200), ids(100, 300)}, {ids(0, 3), ids(1, 4)}, {ids(7, 8), ids(8, 9)}, {ids(5, 500), ids(5, 500)}} {
+		exact := Jaccard(test.a, test.b)
+		// four standard errors
+		most := 4 * math.Sqrt(exact*(1-exact)/1024)
+		estimate := SignatureAgreement(m.Signature(nil, test.a), m.Signature(nil, test.b))
+		if math.Abs(estimate-exact) > most {
+			t.Errorf("%d and %d ids: similarity %g, want %g", len(test.a), len(test.b), estimate, exact)
+		}
+	}
+}
+
+func TestJaccard(t *testing.T) {
+	for _, test := range []struct {
+		a, b []uint64
+		want float64
+	}{
+		{nil, nil, 0},
+		{[]uint64{1}, nil, 0},
+		{[]uint64{1, 5, 1 << 63}, []uint64{2, 5, 1 << 63}, 0.5},
+		{[]uint64{0, 1}, []uint64{0, 1}, 1},
+	} {
+		if got := Jaccard(test.a, test.b); got != test.want {
+			t.Errorf("Jaccard(%d, %d) = %g, want %g", test.a, test.b, got, test.want)
+		}
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // Normalization says what a [Normalizer] does to texts. The zero value does nothing. Its text form has the
-// names of the steps, "nfc", "nfkc", "skeleton", "fold" and "punctuation", with commas between them, or is "none".
+// names of the steps, such as "nfc" and "fold", with commas between them, or is "none".
 type Normalization struct {
 	// NFC composes letters and marks as Unicode Standard Annex 15 says. So é is the same however it was
 	// typed. NFKC also removes differences of form: full-width letters, ligatures, superscripts, circled
@@ -31,13 +31,34 @@ type Normalization struct {
 	// Fold is full case folding, more than the lower case of tokens: ß becomes ss, and the final sigma a sigma.
 	Fold bool
 
+	// Accents decomposes letters and removes all nonspacing marks: é becomes e. Vowel signs of Thai or Hindi go, too.
+	Accents bool
+
+	// Digits replaces each decimal digit of any script by 0. Numbers does so with each number and its decimal fraction:
+	// 1999 and 3.5 become 0. At most one of the two is set.
+	Digits, Numbers bool
+
 	// Punctuation removes punctuation. It removes an apostrophe, full stop, hyphen or middle dot between letters and
 	// digits, so don't becomes dont and N.B.A becomes NBA. It removes soft hyphens, except behind a byte that is not
 	// valid UTF-8. Everything else of category P, and all other punctuation of ASCII, becomes a space.
 	Punctuation bool
 }
 
-var errBothForms = errors.New("nfc and nfkc exclude each other: choose one")
+var (
+	errBothForms  = errors.New("nfc and nfkc exclude each other: choose one")
+	errBothDigits = errors.New("digits and numbers exclude each other: choose one")
+)
+
+// check returns an error if two steps exclude each other.
+func (n *Normalization) check() error {
+	switch {
+	case n.NFC && n.NFKC:
+		return errBothForms
+	case n.Digits && n.Numbers:
+		return errBothDigits
+	}
+	return nil
+}
 
 func (n *Normalization) steps() []struct {
 	name string
@@ -46,7 +67,16 @@ func (n *Normalization) steps() []struct {
 	return []struct {
 		name string
 		on   *bool
-	}{{"nfc", &n.NFC}, {"nfkc", &n.NFKC}, {"skeleton", &n.Skeleton}, {"fold", &n.Fold}, {"punctuation", &n.Punctuation}}
+	}{
+		{"nfc", &n.NFC},
+		{"nfkc", &n.NFKC},
+		{"skeleton", &n.Skeleton},
+		{"fold", &n.Fold},
+		{"accents", &n.Accents},
+		{"digits", &n.Digits},
+		{"numbers", &n.Numbers},
+		{"punctuation", &n.Punctuation},
+	}
 }
 
 // MarshalText returns the text form of n.
@@ -63,8 +93,7 @@ func (n Normalization) MarshalText() ([]byte, error) {
 	return []byte(strings.Join(names, ",")), nil
 }
 
-// UnmarshalText sets n from its text form, which has each step at most once, in any order. The empty text
-// stands for none.
+// UnmarshalText sets n from its text form, which has each step at most once, in any order. Empty: none.
 func (n *Normalization) UnmarshalText(text []byte) error {
 	var parsed Normalization
 	if names := string(text); names != "" && names != "none" {
@@ -74,14 +103,15 @@ func (n *Normalization) UnmarshalText(text []byte) error {
 			}
 		}
 	}
-	if parsed.NFC && parsed.NFKC {
-		return fmt.Errorf("normalization %q: %w", text, errBothForms)
+	if err := parsed.check(); err != nil {
+		return fmt.Errorf("normalization %q: %w", text, err)
 	}
 	*n = parsed
 	return nil
 }
 
 func (n *Normalization) set(name string) error {
+	var names []string
 	for _, step := range n.steps() {
 		if step.name == name {
 			if *step.on {
@@ -90,8 +120,9 @@ func (n *Normalization) set(name string) error {
 			*step.on = true
 			return nil
 		}
+		names = append(names, step.name)
 	}
-	return fmt.Errorf("unknown step %q: take nfc, nfkc, skeleton, fold, punctuation, or none alone", name)
+	return fmt.Errorf("unknown step %q: take %s, or none alone", name, strings.Join(names, ", "))
 }
 
 // Normalizer normalizes texts and reuses its buffers. Only one goroutine may use it at a time.
@@ -103,13 +134,13 @@ type Normalizer struct {
 	folder           cases.Caser
 	segments         norm.Iter
 	composed, folded []byte
-	skeleton         []byte
+	skeleton, plain  []byte
 }
 
-// NewNormalizer returns a Normalizer, or an error if n sets both forms.
+// NewNormalizer returns a Normalizer, or an error if two steps of n exclude each other.
 func NewNormalizer(n Normalization) (*Normalizer, error) {
-	if n.NFC && n.NFKC {
-		return nil, fmt.Errorf("normalizer: %w", errBothForms)
+	if err := n.check(); err != nil {
+		return nil, fmt.Errorf("normalizer: %w", err)
 	}
 	normalizer := &Normalizer{steps: n, form: norm.NFC, folder: cases.Fold()}
 	if n.NFKC {
@@ -131,13 +162,22 @@ func (n *Normalizer) Append(dst, text []byte) []byte {
 		n.skeleton = n.charge(confusables.Append(n.begin(n.skeleton[:0], text), text))
 		text = n.skeleton
 	}
-	if !n.steps.Fold && !n.steps.Punctuation {
+	others := n.steps
+	others.NFC, others.NFKC, others.Skeleton = false, false, false
+	if others == (Normalization{}) {
 		return n.charge(append(n.begin(dst, text), text...))
 	}
 	if n.steps.Fold {
 		n.folded = n.charge(n.appendFolded(n.begin(n.folded[:0], text), text))
 	} else {
 		n.folded = n.charge(append(n.begin(n.folded[:0], text), text...))
+	}
+	if n.steps.Accents {
+		n.plain = n.charge(appendParts(n.begin(n.plain[:0], n.folded), n.folded, n.appendPlain))
+		n.folded, n.plain = n.plain, n.folded
+	}
+	if n.steps.Digits || n.steps.Numbers {
+		n.folded = n.folded[:replaceDigits(n.folded, n.steps.Numbers)]
 	}
 	if n.steps.Punctuation {
 		n.folded = n.folded[:removePunctuation(n.folded)]
@@ -277,6 +317,69 @@ func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
 		}
 	}
 	return dst
+}
+
+// appendPlain appends text without accents. Composed Hangul stays as it is.
+func (n *Normalizer) appendPlain(dst, run []byte) []byte {
+	for len(run) > 0 && len(dst) <= n.most {
+		if run[0] < utf8.RuneSelf {
+			dst, run = append(dst, run[0]), run[1:]
+			continue
+		}
+		_, size := utf8.DecodeRune(run)
+		parts := norm.NFD.Properties(run).Decomposition()
+		if parts == nil {
+			parts = run[:size]
+		}
+		for len(parts) > 0 {
+			r, part := utf8.DecodeRune(parts)
+			if !unicode.Is(unicode.Mn, r) {
+				dst = append(dst, parts[:part]...)
+			}
+			parts = parts[part:]
+		}
+		run = run[size:]
+	}
+	return dst
+}
+
+// decimalSeparators may stand between the digits of a number and of its decimal fraction.
+const decimalSeparators = ".,\u060c\u066b\u2396\u2397\u2398"
+
+// replaceDigits replaces the digits of text, or its numbers, by 0 in place, and returns the length of what is left.
+func replaceDigits(text []byte, areNumbers bool) int {
+	kept := 0
+	for at := 0; at < len(text); {
+		r, size := utf8.DecodeRune(text[at:])
+		if !unicode.IsDigit(r) {
+			kept += copy(text[kept:], text[at:at+size])
+			at += size
+			continue
+		}
+		text[kept] = '0'
+		kept++
+		if at += size; !areNumbers {
+			continue
+		}
+		at += digitsLength(text[at:])
+		if r, size = utf8.DecodeRune(text[at:]); strings.ContainsRune(decimalSeparators, r) {
+			if fraction := digitsLength(text[at+size:]); fraction > 0 {
+				at += size + fraction
+			}
+		}
+	}
+	return kept
+}
+
+// digitsLength returns how many bytes the digits take with which text begins.
+func digitsLength(text []byte) (length int) {
+	for {
+		r, size := utf8.DecodeRune(text[length:])
+		if !unicode.IsDigit(r) {
+			return length
+		}
+		length += size
+	}
 }
 
 // removePunctuation removes the punctuation of text in place and returns the length of what is left.

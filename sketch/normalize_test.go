@@ -46,6 +46,11 @@ func TestNormalizer(t *testing.T) {
 		{"nfc,punctuation", "e\u00ad\u0301", "é"},
 		{"punctuation", "\xc2\u00ad\xad", "\xc2\u00ad\xad"},
 		{"nfkc,fold,punctuation", "Ｏ’Ｎｅｉｌｌ…", "oneill   "},
+		{"accents", "Café e\u0301 İ ñ 한 ก็ \xffé", "Cafe e I n 한 ก \xffe"},
+		{"fold,accents", "ÉCOLE İ \u212b ᾳ", "ecole i a αι"},
+		{"digits", "1999, 3.50 ٣ a1\xff2", "0000, 0.00 0 a0\xff0"},
+		{"numbers", "1999, 3.50 1,2,3 ٣٫٥ a1. 5 7.x", "0, 0 0,0 0 a0. 0 0.x"},
+		{"accents,numbers,punctuation", "Café: 3.5 x", "Cafe  0 x"},
 		{"skeleton", "Sіgn in: Рay\u00adPal\u200b, \U000e0041café \xff", "slgn ln: paypal, cafe \xff"},
 		{"nfc,skeleton,punctuation", "do\u200bn\u2019\u200bt, e\u0301", "dont  e"},
 	} {
@@ -72,12 +77,13 @@ func TestNormalization(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"nfd":       "unknown step",
-		"none,fold": "unknown step",
-		"fold,":     "unknown step",
-		"nfc, fold": "unknown step",
-		"nfc,nfkc":  "choose one",
-		"fold,fold": "twice",
+		"nfd":            "unknown step",
+		"none,fold":      "unknown step",
+		"fold,":          "unknown step",
+		"nfc, fold":      "unknown step",
+		"nfc,nfkc":       "choose one",
+		"digits,numbers": "choose one",
+		"fold,fold":      "twice",
 	} {
 		n := Normalization{Fold: true}
 		err := n.UnmarshalText([]byte(text))
@@ -95,7 +101,9 @@ func TestNormalization(t *testing.T) {
 
 func TestNormalizerAllocations(t *testing.T) {
 	text := []byte(strings.Repeat("Straße ΣΊΣΥΦΟΣ, cafe\u0301 don't ＡＢＣ ", 100))
-	for _, steps := range []string{"none", "nfc", "nfkc", "fold", "punctuation", "nfc,fold,punctuation"} {
+	for _, steps := range []string{
+		"none", "nfc", "nfkc", "fold", "punctuation", "accents", "numbers", "nfc,fold,punctuation",
+	} {
 		normalizer := newNormalizer(t, steps)
 		normalized := normalizer.Append(nil, text)
 		if n := testing.AllocsPerRun(10, func() { normalized = normalizer.Append(normalized[:0], text) }); n != 0 {
@@ -140,6 +148,9 @@ func FuzzNormalizer(f *testing.F) {
 			{"nfc,fold,punctuation", nil},
 			{"nfkc,punctuation", nil},
 			{"fold,punctuation", nil},
+			{"fold,accents", nil},
+			{"nfc,digits", nil},
+			{"accents,numbers", nil},
 		} {
 			normalizer := newNormalizer(t, c.steps)
 			got := normalizer.Append(nil, text)

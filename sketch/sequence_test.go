@@ -23,7 +23,7 @@ func sequenceOptions(t testing.TB) []Options {
 	}}
 	for _, steps := range []string{
 		"nfc", "nfkc", "fold", "punctuation", "nfkc,fold,punctuation", "skeleton",
-		"nfkc,skeleton,fold,punctuation",
+		"nfkc,skeleton,fold,punctuation", "nfkc,fold,accents,numbers", "digits",
 	} {
 		o := Options{Measure: split, Normalization: newNormalizer(t, steps).steps}
 		options = append(options, o)
@@ -290,5 +290,27 @@ func BenchmarkSequence(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestHashes: the hashes of a text are the shingles of its sequence, whatever the options.
+func TestHashes(t *testing.T) {
+	for _, o := range sequenceOptions(t) {
+		for _, exclude := range []bool{false, true} {
+			s, err := NewSequencer(o, exclude)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range []string{
+				"", " ", "one", "one two",
+				"The quick \"brown fox\" JUMPS over the 12 lazy dogs, caf\u00e9 \u6f22\u5b57\u6587 x.",
+				strings.Repeat("Many words, one after the other. ", 900),
+			} {
+				want := slices.Clone(s.Places([]byte(text)).Shingles)
+				if got := s.Hashes([]byte(text)); !slices.Equal(got, want) {
+					t.Errorf("%+v, %.40q: %d hashes, want %d", o.Measure, text, len(got), len(want))
+				}
+			}
+		}
 	}
 }

@@ -60,8 +60,7 @@ func (s *Shingles) appendOthers(others, set []uint64) []uint64 {
 }
 
 // rest returns what says what a document is, given its set, in the memory of kept: the shingles that are not among
-// them, in their order, or none if some are among them and fewer than [LeastOwn] are not. It also returns how many are
-// among them.
+// them, in their order, or none if some are among them and fewer than [LeastOwn] are not. It also counts the others.
 func (s *Shingles) rest(kept, set []uint64) (rest []uint64, ignored int) {
 	rest = s.appendOthers(kept[:0], set)
 	ignored = len(set) - len(rest)
@@ -81,8 +80,7 @@ func (s *Shingles) leaveOut(d *Document, kept []uint64, digester *Digester) []ui
 	return d.Set
 }
 
-// Stripper takes shingles that do not count out of sets that were made with them. Only one goroutine may use it at a
-// time.
+// Stripper takes shingles that do not count out of sets that were made with them. It is not for concurrent use.
 type Stripper struct {
 	out         *Shingles
 	simhash     *SimHash // nil: not wanted

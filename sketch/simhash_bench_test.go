@@ -8,26 +8,7 @@ import (
 	"mirrorbeam.dev/asmkernels"
 )
 
-// bitLoop is SimHash as most libraries have it, of 64-bit hashes of weight 1, but
-// without branches: the hashes of a benchmark are the same each time, and the
-// processor would learn them.
-func bitLoop(set []uint64) uint64 {
-	var tallies [64]int
-	for _, hash := range set {
-		for i := range tallies {
-			tallies[i] += int(hash>>i&1)*2 - 1
-		}
-	}
-	fingerprint := uint64(0)
-	for i, tally := range tallies {
-		if tally > 0 {
-			fingerprint |= 1 << i
-		}
-	}
-	return fingerprint
-}
-
-// weightedBitLoop is the same with weights.
+// weightedBitLoop is SimHashByBits with weights.
 func weightedBitLoop(set []uint64, weight float64) uint64 {
 	var tallies [64]float64
 	signed := [2]float64{-weight, weight}
@@ -35,33 +16,6 @@ func weightedBitLoop(set []uint64, weight float64) uint64 {
 		for i := range tallies {
 			tallies[i] += signed[hash>>i&1]
 		}
-	}
-	fingerprint := uint64(0)
-	for i, tally := range tallies {
-		if tally > 0 {
-			fingerprint |= 1 << i
-		}
-	}
-	return fingerprint
-}
-
-// byteCounters is the bit hack of the FastSimHash article: eight counters in a
-// word, emptied after 255 hashes.
-func byteCounters(set []uint64) uint64 {
-	var counters [8]uint64
-	var tallies [64]int
-	for len(set) > 0 {
-		part := set[:min(len(set), 255)]
-		for _, hash := range part {
-			for i := range counters {
-				counters[i] += hash >> i & 0x0101010101010101
-			}
-		}
-		for i := range tallies {
-			tallies[i] += 2*int(counters[i%8]>>(i/8*8)&0xff) - len(part)
-		}
-		clear(counters[:])
-		set = set[len(part):]
 	}
 	fingerprint := uint64(0)
 	for i, tally := range tallies {
@@ -87,10 +41,10 @@ func BenchmarkSimHash(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size), "ns/feature")
 			})
 		}
-		want := bitLoop(set)
-		measure(name+"/bit-loop", func() { bitLoop(set) })
+		want := SimHashByBits(set)
+		measure(name+"/bit-loop", func() { SimHashByBits(set) })
 		measure(name+"/bit-loop-real-weight", func() { weightedBitLoop(set, math.Pi) })
-		measure(name+"/byte-counters", func() { byteCounters(set) })
+		measure(name+"/byte-counters", func() { SimHashByBytes(set) })
 		var fingerprint []uint64
 		for _, c := range []struct {
 			name    string

@@ -2,12 +2,12 @@ package sketch
 
 import (
 	"encoding/binary"
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -45,60 +45,12 @@ func TestAlphanumerics(t *testing.T) {
 	}
 }
 
-// codeUnits is the text as the article has it: 16-bit characters, a space for
-// every byte of what has no such character.
-func codeUnits(text []byte) []uint16 {
-	var units []uint16
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
-		if r > 0xffff || r == utf8.RuneError {
-			r = ' '
-		}
-		units = append(units, utf16.Encode([]rune{r})...)
-		text = text[size:]
-	}
-	return units
-}
-
-// naiveFingerprint is the article's naive variant: words, then all shingles,
-// sorted.
-func naiveFingerprint(units []uint16, o SingleHashOptions) (fingerprint []uint32, words int) {
-	var texts [][]uint16
-	for i := 0; i < len(units); {
-		begin := i
-		for i < len(units) && alphanumerics().unit(units[i]) {
-			i++
-		}
-		if i > begin {
-			texts = append(texts, append([]uint16(nil), units[begin:i]...))
-		} else {
-			i++
-		}
-	}
-	for i := 0; i+o.Words <= len(texts); i++ {
-		hash := fnv.New32a()
-		for _, word := range texts[i : i+o.Words] {
-			for _, c := range word {
-				high := c >> 8
-				if o.Article {
-					high = 0
-				}
-				hash.Write([]byte{byte(c), byte(high)})
-			}
-		}
-		fingerprint = append(fingerprint, hash.Sum32())
-	}
-	slices.Sort(fingerprint)
-	fingerprint = slices.Compact(fingerprint)
-	return fingerprint[:min(len(fingerprint), o.Size)], len(texts)
-}
-
 // singleHashChecker compares with the naive variant, keeping its hashers.
 type singleHashChecker map[SingleHashOptions]*SingleHash
 
 func newSingleHashChecker() singleHashChecker {
 	c := singleHashChecker{}
-	for _, words := range []int{1, 2, 3, 5} {
+	for _, words := range []int{1, 2, 3, 4, 5, 6} {
 		for _, size := range []int{1, 7, 128} {
 			for _, article := range []bool{false, true} {
 				o := SingleHashOptions{Words: words, Size: size, Article: article}
@@ -111,7 +63,7 @@ func newSingleHashChecker() singleHashChecker {
 
 func (c singleHashChecker) check(t *testing.T, text []byte) {
 	t.Helper()
-	units := codeUnits(text)
+	units := CodeUnits(text)
 	for o, hasher := range c {
 		got, gotWords := hasher.Fingerprint(nil, text)
 		want, wantWords := naiveFingerprint(units, o)
@@ -209,35 +161,6 @@ func FuzzSingleHash(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) { c.check(t, text) })
 }
 
-// articlePipeline is the article's best variant to the letter, as a yardstick:
-// 16-bit characters, hashes in an array, two multiplications a character.
-func articlePipeline(units []uint16, s *smallest, fingerprint []uint32) []uint32 {
-	const words = 3
-	table := alphanumerics()
-	s.reset()
-	pipeline := [words]uint32{fnvOffset, fnvOffset, fnvOffset}
-	seen := 0
-	for i := 0; i < len(units); {
-		begin := i
-		for ; i < len(units) && table.unit(units[i]); i++ {
-			c := uint32(units[i])
-			for k := range pipeline {
-				pipeline[k] = ((pipeline[k]^c&0xff)*fnvPrime ^ c>>16) * fnvPrime
-			}
-		}
-		if i == begin {
-			i++
-			continue
-		}
-		if seen++; seen >= words {
-			s.collect(pipeline[0])
-		}
-		copy(pipeline[:], pipeline[1:])
-		pipeline[words-1] = fnvOffset
-	}
-	return s.appendSorted(fingerprint[:0])
-}
-
 func BenchmarkSingleHash(b *testing.B) {
 	o := SingleHashOptions{Words: 3, Size: 128, Article: true}
 	right := o
@@ -249,7 +172,7 @@ func BenchmarkSingleHash(b *testing.B) {
 		texts, size := kind.texts(b)
 		var units [][]uint16
 		for _, text := range texts {
-			units = append(units, codeUnits(text))
+			units = append(units, CodeUnits(text))
 		}
 		var fingerprint []uint32
 		measure := func(name string, work func(i int)) {
@@ -264,10 +187,16 @@ func BenchmarkSingleHash(b *testing.B) {
 		}
 		measure("naive", func(i int) { naiveFingerprint(units[i], o) })
 		smallest := newSmallest(o.Size)
-		measure("best-of-the-article", func(i int) { fingerprint = articlePipeline(units[i], smallest, fingerprint) })
+		measure("best-of-the-article", func(i int) { fingerprint = ownTable(smallest, units[i], fingerprint) })
 		for name, options := range map[string]SingleHashOptions{"ours-article": o, "ours": right} {
 			hasher := must(NewSingleHash(options))
 			measure(name, func(i int) { fingerprint, _ = hasher.Fingerprint(fingerprint, texts[i]) })
+		}
+		for words := 1; words <= 6; words++ {
+			hasher := must(NewSingleHash(SingleHashOptions{Words: words, Size: 128}))
+			measure(fmt.Sprint("words-", words), func(i int) {
+				fingerprint, _ = hasher.Fingerprint(fingerprint, texts[i])
+			})
 		}
 	}
 }
@@ -275,5 +204,38 @@ func BenchmarkSingleHash(b *testing.B) {
 func BenchmarkAlphanumericTable(b *testing.B) {
 	for b.Loop() {
 		newAlphanumericTable()
+	}
+}
+
+// TestSingleHashPrograms: the programs of the article make the fingerprints of a SingleHash, but for its slip, which
+// texts of ASCII do not show.
+func TestSingleHashPrograms(t *testing.T) {
+	hasher := must(NewSingleHash(SingleHashOptions{Words: 3, Size: 16}))
+	random := rand.New(rand.NewPCG(3, 3))
+	for words := range 60 {
+		var text []byte
+		for range words {
+			text = fmt.Appendf(text, "w%d, ", random.IntN(9))
+		}
+		want, _ := hasher.Fingerprint(nil, text)
+		for _, program := range SingleHashPrograms(16) {
+			if got := program.Fingerprint(CodeUnits(text)); !slices.Equal(got, want) {
+				t.Fatalf("%s of %q: %x, want %x", program.Name, text, got, want)
+			}
+		}
+	}
+}
+
+// TestSimHashPrograms: counters of bytes make the SimHash that a loop over bits makes.
+func TestSimHashPrograms(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 4))
+	for _, size := range []int{0, 1, 254, 255, 256, 1000} {
+		set := make([]uint64, size)
+		for i := range set {
+			set[i] = random.Uint64()
+		}
+		if got, want := SimHashByBytes(set), SimHashByBits(set); got != want {
+			t.Errorf("%d hashes: %x, want %x", size, got, want)
+		}
 	}
 }

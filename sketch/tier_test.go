@@ -22,7 +22,7 @@ func checkSum(t *testing.T, texts [][]byte, m Measure) uint64 {
 	sum := xxh3.New()
 	for _, text := range texts {
 		d := h.Document(text)
-		signature = minhash.Signature(signature, d.Set)
+		signature = minhash.SignatureOfHashes(signature, d.Set)
 		bytes = d.Digest.Append(bytes[:0])
 		bytes = binary.LittleEndian.AppendUint64(bytes, uint64(d.Tokens)<<32|uint64(d.InvalidBytes))
 		simhash.Reset()
@@ -106,9 +106,9 @@ func TestDocumentAllocates(t *testing.T) {
 			h, minhash := must(NewHasher(Measure{Shingle: 3, Tokens: SingleTokens})), must(NewMinHash(21))
 			var signature []uint32
 			for _, text := range texts {
-				signature = minhash.Signature(signature, h.Document(text).Set)
+				signature = minhash.SignatureOfHashes(signature, h.Document(text).Set)
 				if n := testing.AllocsPerRun(10, func() {
-					signature = minhash.Signature(signature, h.Document(text).Set)
+					signature = minhash.SignatureOfHashes(signature, h.Document(text).Set)
 				}); n != 0 {
 					t.Errorf("a warm Hasher and MinHash allocate %v times a document", n)
 				}

@@ -29,6 +29,7 @@ type kernel struct {
 func main() {
 	ConstraintExpr("amd64,!purego")
 	sse42().write()
+	sse42Pairs().write()
 	for _, size := range []int{4, 8} {
 		avx2(size).write()
 		avx512(size).write()
@@ -158,7 +159,7 @@ func (k kernel) write() {
 	Label("done")
 	SHRQ(shift, common)
 	Store(common, Return("common"))
-	if block > 16 {
+	if k.tier != "SSE42" {
 		VZEROUPPER()
 	}
 	RET()
