@@ -9,10 +9,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"mirrorbeam.dev/internal/audit"
 	"mirrorbeam.dev/internal/fingerprint/common"
 	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/fingerprint/fingerprints"
+	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/storage"
@@ -32,6 +35,7 @@ func (c *Config) wish() methods.Wish {
 		Keys:       c.Keys,
 		Score:      c.Score,
 		Verify:     c.Verify,
+		IsGiven:    c.Fingerprints != "",
 		Misses:     c.Recall > 0 && c.Recall < 1 || c.Bands != 0 || c.Rows != 0,
 	}
 }
@@ -39,6 +43,23 @@ func (c *Config) wish() methods.Wish {
 func (c *Config) method() *methods.Method {
 	m, _ := methods.Of(c.Method())
 	return m
+}
+
+// Kind returns the kind of fingerprint that the job compares: the kind of its method, unless fingerprints are given.
+func (c *Config) Kind() *fingerprints.Kind {
+	if c.Fingerprints == "" {
+		return c.method().Kind()
+	}
+	kind, _ := fingerprints.Of(fingerprints.Given)
+	return kind
+}
+
+// GivenFingerprints says how records hold fingerprints, if they do.
+func (c *Config) GivenFingerprints() (given corpus.Given) {
+	if c.Fingerprints != "" {
+		given = corpus.Given{Bits: c.Bits, Encoding: cmp.Or(c.FingerprintEncoding, corpus.Hex)}
+	}
+	return given
 }
 
 // Scorer returns what pairs are scored by, and what follows from it.
@@ -70,8 +91,7 @@ func (c *Config) PromisedRecall() float64 {
 	return c.Recall
 }
 
-// Scheme returns the bands and rows of MinHash keys. Other keys have a zero scheme. It fails where no bands keep the
-// promise.
+// Scheme returns the bands and rows of MinHash keys; zero for other keys. It fails where no bands keep the promise.
 func (c *Config) Scheme() (lshbands.Scheme, error) {
 	if !c.method().Settings.Bands {
 		return lshbands.Scheme{}, nil
@@ -101,8 +121,11 @@ func (c *Config) makesSketches() bool {
 }
 
 // TextFields returns the fields that hold a document's texts, and their weights. Several fields are sorted. A single
-// field has no weights.
+// field has no weights. The field of fingerprints is such a field.
 func (c *Config) TextFields() (fields []string, weights []float64) {
+	if c.Fingerprints != "" {
+		return []string{c.Fingerprints}, nil
+	}
 	if len(c.Weight) == 0 {
 		return []string{c.TextField}, nil
 	}
@@ -124,6 +147,27 @@ func (c *Config) Outputs() []string {
 	return []string{output.Pairs}
 }
 
+// ColumnsOf returns the columns that the records of an output get: the chosen ones, in annotated behind the usual ones.
+func ColumnsOf(name string, chosen []string) []string {
+	switch name {
+	case output.Annotated:
+		return distinct(append(corpus.ColumnNames()[:corpus.UsualColumns], chosen...))
+	case output.Unique:
+		return distinct(chosen)
+	}
+	return nil
+}
+
+// AddsColumns returns the first output whose records get columns, and these; empty: none.
+func (c *Config) AddsColumns() (name string, columns []string) {
+	for _, name := range []string{output.Annotated, output.Unique} {
+		if columns := ColumnsOf(name, c.Columns); len(columns) > 0 && slices.Contains(c.Outputs(), name) {
+			return name, columns
+		}
+	}
+	return "", nil
+}
+
 // TellsRemoved reports whether an output says which documents are removed.
 func (c *Config) TellsRemoved() bool {
 	return slices.ContainsFunc(c.Outputs(), func(name string) bool {
@@ -141,8 +185,18 @@ func distinct(names []string) []string {
 	return all
 }
 
-// TempFolder returns the folder in which each run makes a folder for its temporary files. A local runner has them on
-// the local disk.
+// usualLeaseWait is longer than the lease of a dead run lasts in a bucket.
+const usualLeaseWait = Span(3 * time.Minute)
+
+// LeaseWait returns how long a run waits at its start for another run that holds what it needs.
+func (c *Config) LeaseWait() time.Duration {
+	if c.State == "" && !c.isGiven("wait_for_lease") {
+		return 0
+	}
+	return time.Duration(c.WaitForLease)
+}
+
+// TempFolder returns the folder in which runs make their temporary folders. A local runner has them on the local disk.
 func (c *Config) TempFolder() string {
 	switch {
 	case c.Temp != "":
@@ -166,8 +220,7 @@ func (c *Config) CommonLaw() common.Law {
 }
 
 // AuditSample returns the largest number of documents that are sampled to measure the recall, 0 for none. The
-// configuration must be valid. The work of an audit is bounded: it samples fewer documents if they are long or if many
-// are alike.
+// configuration must be valid. The work of an audit is bounded: it samples fewer documents if these are long or alike.
 func (c *Config) AuditSample() int {
 	n, _ := c.auditSample()
 	return n
@@ -238,7 +291,7 @@ func (c *Config) checkCommon(check checker) {
 		return
 	}
 	name := c.Method()
-	check(c.method().Kind().HasShingles, "{common}: compares sets of shingles; with {keys} %s leave it out", name)
+	check(c.Kind().HasShingles, "{common}: compares sets of shingles; with {keys} %s leave it out", name)
 	check(c.Scorer().IsExact, "{common}: needs the full sets of {verify} exact")
 	check(c.Features == "", "{common}: is for texts in this version; with {features} leave it out")
 	check(c.Rarity == 0, "{common}: cannot be used with {rarity} in this version")
@@ -250,8 +303,7 @@ func (c *Config) checkCommon(check checker) {
 	}
 }
 
-// TakesCommon reports whether the job does not leave common shingles out, and could with its other settings as they
-// are.
+// TakesCommon reports whether the job takes common shingles, and could leave them out with its other settings.
 func (c *Config) TakesCommon() bool {
 	with, takes := *c, c.CommonLaw().IsOff()
 	with.Common = common.Auto
@@ -260,7 +312,9 @@ func (c *Config) TakesCommon() bool {
 }
 
 // HasTexts reports whether texts are compared, with features next to them or not.
-func (c *Config) HasTexts() bool { return c.Features == "" || c.FeatureWeight > 0 }
+func (c *Config) HasTexts() bool {
+	return c.Fingerprints == "" && (c.Features == "" || c.FeatureWeight > 0)
+}
 
 // MakesShingles reports whether documents are compared by the shingles of their texts.
-func (c *Config) MakesShingles() bool { return c.HasTexts() && c.method().Kind().HasShingles }
+func (c *Config) MakesShingles() bool { return c.HasTexts() && c.Kind().HasShingles }

@@ -21,9 +21,8 @@ type Measure struct {
 	// [Preset.Config] has them.
 	Preset string `json:"preset,omitempty" affects:"nothing"`
 
-	// Reference names a reference corpus in the way that [Config.Input] names the input. Documents of the input that
-	// are near-duplicates of its documents are removed. Its own documents are never removed, and not compared with each
-	// other.
+	// Reference names a reference corpus in the way that [Config.Input] names the input. Near-duplicates of its
+	// documents are removed from the input. Its own documents are never removed, and not compared with each other.
 	Reference []string `json:"reference,omitempty" affects:"nothing"`
 
 	// Include and Exclude hold patterns for files of folders and patterns, of the input and the reference, see
@@ -45,6 +44,9 @@ type Measure struct {
 	SkipLines int `json:"skip_lines,omitempty" affects:"sketches"`
 	// Encoding names the encoding of texts, such as windows-1252; empty: it is found, file by file.
 	Encoding string `json:"encoding,omitempty" affects:"sketches"`
+	// Records is the field of an object of JSON that holds a list of the records, as in data or hits.hits; empty: the
+	// object is a record.
+	Records string `json:"records,omitempty" affects:"sketches"`
 	// IDField is the field of a record that holds its id, a string or a number. A record without an id is called
 	// path:position. TextField is the field that holds the text.
 	IDField   string `json:"id_field" affects:"sketches"`
@@ -55,6 +57,11 @@ type Measure struct {
 	// FeatureWeight, if above 0, has features next to texts, and not instead of them: each counts for this number of
 	// shingles.
 	FeatureWeight int `json:"feature_weight,omitempty" affects:"sketches"`
+	// Fingerprints, if not empty, is the field that holds a document's fingerprint of Bits bits, which another program
+	// has made. Documents have no texts then. FingerprintEncoding says how texts there are read; empty: as
+	// [corpus.Hex].
+	Fingerprints        string                     `json:"fingerprints,omitempty" affects:"sketches"`
+	FingerprintEncoding corpus.FingerprintEncoding `json:"fingerprint_encoding,omitempty" affects:"sketches"`
 	// MaxDocument is the length of the longest text, in bytes, below 4 GiB. Longer ones are rejects.
 	MaxDocument ByteSize `json:"max_document" affects:"sketches" pipelines:"true"`
 	// MaxExpanded is how many bytes all compressed files together may expand to; 0: no limit. More make the job fail.
@@ -158,6 +165,8 @@ type Config struct {
 	OutputFormat output.Format `json:"output_format" affects:"results"`
 	// Layout says which names the files get that have records of the input.
 	Layout output.Layout `json:"layout,omitempty" affects:"outputs"`
+	// Columns are fields that records of unique and annotated get; see [ColumnsOf].
+	Columns []string `json:"columns,omitempty" affects:"outputs"`
 	// Keep says which documents of a cluster are preferred.
 	Keep preference.Preference `json:"keep" affects:"results" pipelines:"true"`
 	// SourceField is the field of a record that holds its source, for the table of sources and a list of preferred
@@ -167,6 +176,8 @@ type Config struct {
 	Split keep.Split `json:"split" affects:"results" pipelines:"true"`
 	// Drop says which documents of clusters are removed; empty stands for copies.
 	Drop keep.Drop `json:"drop,omitempty" affects:"results" pipelines:"true"`
+	// RemoveIf is a further condition for the removal of a document; empty: none.
+	RemoveIf keep.Condition `json:"remove_if,omitempty" affects:"results" pipelines:"true"`
 
 	Trimming
 	Mirroring
@@ -202,6 +213,9 @@ type Config struct {
 	// StorageTimeout is how long an operation on a bucket goes on that makes no progress, at least a second; 0: 2
 	// minutes.
 	StorageTimeout Span `json:"storage_timeout,omitempty" affects:"nothing"`
+	// WaitForLease is how long a run waits at its start for another run that holds the state or the output folder.
+	// Unless it is given, a run without a State does not wait.
+	WaitForLease Span `json:"wait_for_lease,omitempty" affects:"nothing"`
 	// Lanes is the number of tasks of a stage that a local runner works on at a time; 0: one a core.
 	Lanes int `json:"lanes" affects:"nothing" pipelines:"true"`
 
@@ -212,6 +226,8 @@ type Config struct {
 	Given []string `json:"-"`
 	// Runner is the name of the Beam runner that executes the job; empty: the local one.
 	Runner string `json:"-"`
+	// DryRun says that the job is only checked: of many objects in a bucket, the names are enough.
+	DryRun bool `json:"-"`
 	// Progress, if not nil, gets a line now and then during a long step.
 	Progress func(line string) `json:"-"`
 	// Monitor, if not nil, shows how far the job has come.
@@ -245,6 +261,7 @@ func Default() Config {
 			Hamming:     3,
 			Bits:        64,
 		},
+		WaitForLease: usualLeaseWait,
 		Similarity:   methods.Resemblance,
 		Excerpt:      50,
 		Verify:       methods.VerifyExact,
@@ -268,7 +285,10 @@ func Default() Config {
 }
 
 // Rule returns what makes a cluster, and what is removed of it.
-func (c *Config) Rule() keep.Rule { return keep.Rule{Split: c.Split, Drop: c.Drop} }
+func (c *Config) Rule() keep.Rule {
+	contained, _ := c.RemoveIf.Contained() // Validate has checked it
+	return keep.Rule{Split: c.Split, Drop: c.Drop, Contained: contained}
+}
 
 // Give marks settings as chosen, by their names in JSON such as "max_document". A setting that differs from [Default]
 // counts as chosen without a mark. The mark is for a setting that was set to its default on purpose: where other

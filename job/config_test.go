@@ -55,7 +55,7 @@ func TestSettings(t *testing.T) {
 	}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
 		isSetting := !field.Anonymous &&
-			!slices.Contains([]string{"Given", "Runner", "Progress", "Monitor", "Stdin"}, field.Name)
+			!slices.Contains([]string{"Given", "Runner", "DryRun", "Progress", "Monitor", "Stdin"}, field.Name)
 		if _, hasTag := field.Tag.Lookup("affects"); isSetting != hasTag {
 			t.Errorf("%s is a setting: %v, and says what it affects: %v", field.Name, isSetting, hasTag)
 		}

@@ -1,10 +1,12 @@
 package job
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
 	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/input/formats"
 	"mirrorbeam.dev/internal/input/webtext"
 	"mirrorbeam.dev/internal/util/setting"
 	"mirrorbeam.dev/lshbands"
@@ -22,12 +24,10 @@ type effect struct {
 
 func hasFields(d *corpus.Definition, _ *Config) bool { return d.HasFields }
 
-func isTable(d *corpus.Definition, _ *Config) bool {
-	return d.Format == corpus.CSV || d.Format == corpus.TSV
-}
+func isTable(d *corpus.Definition, _ *Config) bool { return d.IsTable }
 
 // comparesFeatures reports whether features stand for the texts.
-func comparesFeatures(c *Config) bool { return !c.HasTexts() }
+func comparesFeatures(c *Config) bool { return c.Features != "" && c.FeatureWeight == 0 }
 
 // effects has a line for each setting that may have none and that no check of its value knows.
 var effects = []effect{
@@ -45,10 +45,12 @@ var effects = []effect{
 		"is for records with fields, whose texts are compared: other files are the text themselves, " +
 			"and {features} replace it",
 	},
-	{"weight", nil, hasFields, "is for records with fields: other files are one text"},
+	{"weight", nil, func(d *corpus.Definition, _ *Config) bool {
+		return d.HasFields || d.Format == corpus.HTML || d.Format == corpus.WARC
+	}, "is for records with fields and for web pages: other files are one text"},
 	{"text_format", comparesFeatures, hasFields, "is for texts in fields of records: a page is read as what it is"},
 	{"html_text", comparesFeatures, func(d *corpus.Definition, c *Config) bool {
-		return d.Format == corpus.HTML || d.Format == corpus.WARC || d.HasFields && c.TextFormat == webtext.HTML
+		return d.HasPages || d.HasFields && c.TextFormat == webtext.HTML
 	}, "is for web pages: pages in fields of records need {text_format} html, " +
 		"and files of pages {format} html where their names and first bytes say something else"},
 	{"encoding", nil, func(d *corpus.Definition, _ *Config) bool {
@@ -83,24 +85,34 @@ func (c *Config) CheckEffects(files []corpus.File) error {
 				files[0].At(0).Path)
 		}
 	}
+	return c.checkPageTexts(files)
+}
+
+// checkPageTexts returns an error if the input is pages alone, and a weight is for none of their texts.
+func (c *Config) checkPageTexts(files []corpus.File) error {
+	if slices.ContainsFunc(files, func(f corpus.File) bool { return f.Format.HasFields() }) {
+		return nil
+	}
+	if _, hasText := c.Weight[formats.PageText]; len(c.Weight) > 0 && !hasText {
+		return setting.Errorf("{weight}: a web page has the text " + formats.PageText + ": weigh it, too")
+	}
+	for _, field := range slices.Sorted(maps.Keys(c.Weight)) {
+		if !slices.Contains(formats.PageTexts, field) {
+			return setting.Errorf("{weight} %s: the texts of a web page are %s", field,
+				strings.Join(formats.PageTexts, ", "))
+		}
+	}
 	return nil
 }
 
-// fileEndings are endings of names of files. A folder of results needs none.
-var fileEndings = []string{
-	".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".txt", ".html", ".parquet", ".arrow", ".gz",
-	".zst",
-}
-
-// checkFolder refuses an output that is meant to be one file.
-func (c *Config) checkFolder(check checker) {
+// CheckFolder refuses an output that is meant to be one file: a job writes a folder.
+func (c *Config) CheckFolder() error {
 	const files = "results are several files: give a folder, such as out; 'cat out/unique-*' puts those of one " +
 		"output together"
-	check(c.Output != corpus.Stdin, "{output} -: "+files)
-	isFile := slices.ContainsFunc(fileEndings, func(ending string) bool {
-		return strings.HasSuffix(strings.ToLower(c.Output), ending)
-	})
-	check(!isFile, "{output} %s: "+files+"; a folder of that name ends with a slash, as in %[1]s/", c.Output)
+	if c.Output == corpus.Stdin || corpus.IsFileName(c.Output) {
+		return setting.Errorf("{output} %s: "+files+"; a folder of that name ends with a slash, as in %[1]s/", c.Output)
+	}
+	return nil
 }
 
 // Exchanged returns the scheme of bands and rows that were given the wrong way round: pairs at the threshold are nearly

@@ -19,7 +19,7 @@ func TestEffects(t *testing.T) {
 		"skip_lines":    func(c *Config) { c.SkipLines = 1 },
 		"id_field":      func(c *Config) { c.IDField = "x" },
 		"text_field":    func(c *Config) { c.TextField = "x" },
-		"weight":        func(c *Config) { c.Weight = map[string]float64{"a": 1, "b": 2} },
+		"weight":        func(c *Config) { c.Weight = map[string]float64{"title": 1, "text": 2} },
 		"text_format":   func(c *Config) { c.TextFormat = "html" },
 		"html_text":     func(c *Config) { c.HTMLText = "main" },
 		"encoding":      func(c *Config) { c.Encoding = "windows-1252" },
@@ -32,9 +32,9 @@ func TestEffects(t *testing.T) {
 		"csv":     "html_text stopwords_use",
 		"tsv":     "delimiter html_text stopwords_use",
 		"parquet": "delimiter quote escape skip_lines html_text encoding stopwords_use",
-		"warc":    "delimiter quote escape skip_lines id_field text_field weight text_format encoding stopwords_use",
+		"warc":    "delimiter quote escape skip_lines id_field text_field text_format encoding stopwords_use",
 		"text":    "delimiter quote escape skip_lines id_field text_field weight text_format html_text stopwords_use",
-		"html":    "delimiter quote escape skip_lines id_field text_field weight text_format stopwords_use",
+		"html":    "delimiter quote escape skip_lines id_field text_field text_format stopwords_use",
 		"lines":   "delimiter quote escape skip_lines id_field text_field weight text_format html_text stopwords_use",
 	}
 	for format, names := range void {
@@ -89,7 +89,7 @@ func TestOutputIsAFolder(t *testing.T) {
 	} {
 		c := Default()
 		c.Input, c.Output = []string{"in"}, output
-		if err := c.Validate(); (err == nil || !strings.Contains(err.Error(), "give a folder, such as out")) !=
+		if err := c.CheckFolder(); (err == nil || !strings.Contains(err.Error(), "give a folder, such as out")) !=
 			isFolder {
 			t.Errorf("%s: %v", output, err)
 		}
@@ -106,6 +106,26 @@ func TestExchanged(t *testing.T) {
 		config.Keys, config.Bands, config.Rows = "minhash", c.bands, c.rows
 		if given, other, got := config.Exchanged(); got != c.want {
 			t.Errorf("%d bands of %d rows: %v, %v and %v", c.bands, c.rows, got, given, other)
+		}
+	}
+}
+
+// TestPageTexts: a page has the texts that its weights may name, and no others.
+func TestPageTexts(t *testing.T) {
+	pages := []corpus.File{{Path: "a", Format: corpus.HTML}, {Path: "b", Format: corpus.WARC}}
+	for names, isWrong := range map[string]bool{
+		"": false, "text": false, "headings text title": false, "title": true, "text tilte": true,
+	} {
+		c := Default()
+		c.Weight = map[string]float64{}
+		for _, name := range strings.Fields(names) {
+			c.Weight[name] = 1
+		}
+		if err := c.CheckEffects(pages); (err != nil) != isWrong {
+			t.Errorf("%q of pages: %v", names, err)
+		}
+		if err := c.CheckEffects(append(pages, corpus.File{Path: "c", Format: corpus.CSV})); err != nil {
+			t.Errorf("%q of pages and records: %v", names, err)
 		}
 	}
 }

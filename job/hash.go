@@ -11,11 +11,9 @@ import (
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/input/webtext"
 	"mirrorbeam.dev/internal/keep"
-	"mirrorbeam.dev/internal/keep/preference"
 )
 
-// Differing returns the names of the settings that change sketches or results and differ from the settings of another
-// configuration, sorted.
+// Differing returns the names, sorted, of the settings that change sketches or results and differ from other's.
 func (c *Config) Differing(other *Config) []string { return c.differing(other, Sketches, Results) }
 
 // HasResultsOf reports whether another configuration gives all the same results of the same files and lists.
@@ -35,8 +33,7 @@ func (c *Config) differing(other *Config, kinds ...Affects) []string {
 	return names
 }
 
-// Lists are what is in the files that a configuration names. The files may change, so hashes have this instead of
-// the names.
+// Lists are what is in the files that a configuration names. They may change, so hashes have this instead of the names.
 type Lists struct {
 	// StopWords is what [Config.ReadStopWords] returned, and Ranking what [Config.ReadRanking] returned.
 	StopWords, Ranking string
@@ -57,7 +54,7 @@ func (l Lists) in(c Config) Config {
 func (c *Config) ResultHash(lists Lists) string {
 	choices := lists.in(*c)
 	if c.Keep.Ranking() != "" {
-		choices.Keep = preference.Preference("rank:" + lists.Ranking)
+		choices.Keep = c.Keep.WithRanking(lists.Ranking)
 	} else {
 		choices.SourceField = "" // it is only for the table of sources
 	}
@@ -71,22 +68,20 @@ func (c *Config) ResultHash(lists Lists) string {
 	if c.Scorer().IsExact {
 		choices.SketchSize = 0 // it is only for the output of sketches
 	}
-	if !c.method().Kind().HasShingles {
+	if !c.Kind().HasShingles {
 		choices.Threshold, choices.Shingle = 0, 0
 	}
 	return choices.hash(Sketches, Results)
 }
 
 // hash returns the hash of the settings of some kinds. The usual text of web pages and the usual size of sketches add
-// nothing, nor does a setting that JSON leaves out while it is empty: so a new setting of that kind changes no earlier
-// hash.
+// nothing, nor does an empty setting that JSON leaves out: a new one changes no earlier hash.
 func (c *Config) hash(kinds ...Affects) string {
 	encoded, _ := json.Marshal(c.choices(kinds...)) // sorted by name
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:8])
 }
 
-// choices returns the settings of some kinds, as JSON.
 func (c *Config) choices(kinds ...Affects) map[string]json.RawMessage {
 	choices := *c
 	if choices.HTMLText == webtext.All {

@@ -45,7 +45,6 @@ func (c *Config) ReadRanking() (string, error) {
 	return readList("keep", string(c.Keep), c.Keep.Ranking(), preference.CheckRanks)
 }
 
-// readList returns the list in the file of a setting, and an empty list if no file is named.
 func readList(name, value, path string, check func(list string) error) (string, error) {
 	if path == "" {
 		return "", nil
@@ -60,8 +59,7 @@ func readList(name, value, path string, check func(list string) error) (string, 
 	return list, nil
 }
 
-// Mirroring says what sites are, and what makes them mirrors. It matters only to the outputs mirrors, sites and
-// suspects.
+// Mirroring says what sites are, and what makes them mirrors. It matters to the outputs mirrors, sites and suspects.
 type Mirroring struct {
 	// URLField is the field of a record that holds the address of a page, and DateField the one that holds its date.
 	URLField  string `json:"url_field,omitempty" affects:"outputs"`
@@ -104,11 +102,12 @@ func (c *Config) Paging(shards int) documents.Paging {
 		return documents.Paging{}
 	}
 	return documents.Paging{
-		Rule:   c.Site,
-		URL:    c.URLField,
-		Date:   c.DateField,
-		Ranges: max(shards/shardsPerRange, 1),
-		Traces: c.State != "",
+		Rule:    c.Site,
+		URL:     c.URLField,
+		Date:    c.DateField,
+		Ranges:  max(shards/shardsPerRange, 1),
+		Traces:  c.State != "",
+		Watched: c.Protected != "",
 	}
 }
 
@@ -123,7 +122,9 @@ func (c *Config) ReadSiteLists() (lists documents.SiteLists, err error) {
 		check         func(string) error
 	}{
 		{"rank", c.Rank, &lists.Rank, mirrors.CheckRanks},
-		{"protected", c.Protected, &lists.Protected, mirrors.CheckProtected},
+		{"protected", c.Protected, &lists.Protected, func(list string) error {
+			return mirrors.CheckProtected(list, c.Site)
+		}},
 		{"allow", c.Allow, &lists.Allowed, func(list string) error {
 			return mirrors.CheckAllowed(list, lists.Protected)
 		}},

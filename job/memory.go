@@ -7,14 +7,12 @@ import (
 	"mirrorbeam.dev/internal/input/corpus"
 )
 
-// MemoryPlan says how a job is cut so that its tasks stay within a size. It changes no result but what an audit
-// estimates.
+// MemoryPlan says how a job is cut so that its tasks stay within a size. It changes no result but an audit's estimate.
 type MemoryPlan struct {
 	// Shards is the number of shards of keys and pairs. LeastShards is what it must be at least if a task is to hold
 	// the keys of one.
 	Shards, LeastShards int
-	// PlaceBytes bounds the sets that a scoring task holds, at 8 bytes a shingle, and the pairs that it holds at a
-	// time.
+	// PlaceBytes bounds the sets that a scoring task holds, at 8 bytes a shingle, and its pairs at a time.
 	PlaceBytes int64
 	// LargeBytes is how many bytes of documents a task holds at most that does not wait for other large ones. Places of
 	// ordinary documents hold no more.
@@ -36,8 +34,8 @@ type MemoryPlan struct {
 	// SampleBytes is how much memory the sample of an audit may take; 0 for no limit. A smaller sample is a rougher
 	// estimate, so it depends on the size alone.
 	SampleBytes int64
-	// WindowBytes is the largest zstd window that is read. Files with a larger window are rejects, so it depends on the
-	// size alone.
+	// WindowBytes is the largest zstd window that is read. It depends on size alone: files with a larger one are
+	// rejects.
 	WindowBytes int64
 }
 
@@ -63,8 +61,10 @@ const (
 	// More than mostAheadBytes, in files of up to a quarter of it, would arrive no sooner.
 	mostAheadBytes = 16 << 20
 
-	// blocksOfPlace is how many times the size of a place the two blocks hold that meet there, if their component is
-	// very large.
+	// mostTaskBytes keeps a task from 2^32 items of 16 bytes or more, which package graphs could not number.
+	mostTaskBytes = 16 << 30
+
+	// blocksOfPlace is how many times the size of a place the two blocks there hold, if their component is very large.
 	blocksOfPlace = 4
 	// Below leastLargeBytes, tasks are not large, however little memory there is.
 	leastLargeBytes = 16 << 20
@@ -97,7 +97,7 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 		memory = AmpleMemory
 	}
 	// The other half is for the garbage of a task, and for memory that belongs to no task.
-	task := max((memory-baseMemory)/int64(2*tasks), 4<<20)
+	task := min(max((memory-baseMemory)/int64(2*tasks), 4<<20), mostTaskBytes)
 	place := min(max(task/2, leastPlaceBytes), max(mostPlaceBytes, text/manyPlaces))
 	large := blocksOfPlace * place
 	if isLimited {
@@ -109,7 +109,7 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 		Shards:      int(shards),
 		KeyBytes:    min(text/shards, task),
 		LeastShards: int(min(text/task+1, maxShards)),
-		GraphBytes:  (memory - baseMemory) / 2,
+		GraphBytes:  min((memory-baseMemory)/2, 2*mostTaskBytes),
 		PlaceBytes:  place,
 		CountBytes:  task / 2, // in addition to the frequencies of one range, and the garbage of an earlier task
 		LargeBytes:  max(large, leastLargeBytes),

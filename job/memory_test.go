@@ -38,6 +38,16 @@ func TestMemoryPlan(t *testing.T) {
 	}
 }
 
+// TestLargestTask: however much memory there is, a task holds fewer than 2^32 items of 16 bytes.
+func TestLargestTask(t *testing.T) {
+	p := PlanMemory(1<<50, 1<<60, 1)
+	for name, size := range map[string]int64{"graph": p.GraphBytes, "keys": p.KeyBytes, "counts": p.CountBytes} {
+		if size < 1<<30 || size >= 1<<32*16 {
+			t.Errorf("%s: %d bytes", name, size)
+		}
+	}
+}
+
 // TestWorkerMemory: on a cluster the memory of a worker counts, and nothing depends on the cores of this machine. The
 // local runner refuses it.
 func TestWorkerMemory(t *testing.T) {

@@ -1,10 +1,22 @@
 package job
 
 import (
+	"bytes"
+	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
 	"sync"
+
+	"mirrorbeam.dev/internal/fingerprint/common"
+	"mirrorbeam.dev/internal/input/webtext"
+	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/passages/trim"
+	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/sketch"
 )
 
 // Affects says what a setting changes, in the tag of its field.
@@ -79,4 +91,85 @@ func (c *Config) refuse(check checker, part any, why string) {
 	for _, s := range SettingsOf(part) {
 		check(s.IsDefault() && !slices.Contains(c.Given, s.Name), "{"+s.Name+"}: "+why)
 	}
+}
+
+// Preset is a named bundle of settings, for one kind of corpus or as published for a known one. A setting that the user
+// chooses comes before it.
+type Preset struct {
+	// Name is what [Measure.Preset] holds.
+	Name string
+	// For says what kind of corpus it is for, as in "program code".
+	For string
+
+	set func(*Config)
+}
+
+// Presets returns all presets: the ones for a kind of corpus, and [Recipes].
+func Presets() []Preset {
+	presets := []Preset{
+		{"corpus", "texts to train on, of which few good ones are to be lost", func(c *Config) {
+			c.Common, c.MinShingles, c.Split, c.Keep = common.Auto, 40, keep.Star, "longest"
+		}},
+		{"web", "pages of the web", func(c *Config) {
+			c.Common, c.Split = common.Auto, keep.Star
+		}},
+		{"code", "program code", func(c *Config) {
+			c.Code, c.Split = sketch.Code{Language: sketch.AutoLanguage}, keep.Star
+		}},
+		{"plagiarism", "copied and rewritten passages", func(c *Config) {
+			c.Similarity, c.Threshold, c.Excerpt, c.Passage, c.Rarity, c.Shingle = methods.Containment, 1, 8, 4, 0.25, 2
+		}},
+		{"decontaminate", "a corpus without benchmarks, as 'runjob decontaminate' makes it", func(c *Config) {
+			c.Keys, c.PassageUnit, c.PassageWords = methods.None, trim.Items, 8
+			c.Emit = []string{output.Trimmed, output.Passages}
+		}},
+		{"titles", "titles, headlines and other short texts", func(c *Config) {
+			c.MinShingles, c.Split = 40, keep.Star
+		}},
+		{"mirrors", "mirror sites, as 'runjob mirrors' looks for them", func(c *Config) {
+			c.HTMLText, c.Normalize, c.Threshold = webtext.Main, sketch.Normalization{Skeleton: true}, 0.5
+			c.Emit = []string{output.Mirrors, output.Sites, output.Suspects}
+		}},
+	}
+	for _, r := range Recipes() {
+		presets = append(presets, Preset{r.Name, "texts, with the settings of " + r.Corpus, r.set})
+	}
+	return presets
+}
+
+// Config returns [Default] with the settings of the preset.
+func (p Preset) Config() Config {
+	config := Default()
+	config.Preset = p.Name
+	p.set(&config)
+	return config
+}
+
+// HasClusters reports whether jobs of the preset put documents into clusters.
+func (p Preset) HasClusters() bool {
+	config := p.Config()
+	return config.Scorer().HasClusters
+}
+
+// Settings returns the settings in which the preset differs from [Default], by their names, as JSON.
+func (p Preset) Settings() map[string]json.RawMessage {
+	config, usual := p.Config(), Default()
+	plain := usual.Settings()
+	settings := config.Settings()
+	maps.DeleteFunc(settings, func(name string, value json.RawMessage) bool {
+		return name == "preset" || bytes.Equal(value, plain[name])
+	})
+	return settings
+}
+
+// PresetNamed returns the preset of that name. It fails if there is none.
+func PresetNamed(name string) (Preset, error) {
+	var names []string
+	for _, p := range Presets() {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return Preset{}, setting.Errorf("{preset} %s: must be one of %s", name, strings.Join(names, ", "))
 }

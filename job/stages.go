@@ -39,8 +39,7 @@ func (c *Config) Sizing(text int64) Sizing {
 	return s
 }
 
-// workerTasks is the number of tasks that a worker of a cluster is taken to work on at a time. Nobody knows the number
-// when the job is cut.
+// workerTasks is how many tasks a worker of a cluster is taken to do at a time. It is unknown when the job is cut.
 const workerTasks = 8
 
 // ProcessMemory is the size, in bytes, that a process that works on tasks aims to stay below; 0: no limit.
@@ -68,14 +67,18 @@ func (c *Config) Sketching(windowBytes int64) documents.Sketching {
 			Fields: corpus.Fields{
 				ID:       c.IDField,
 				Texts:    fields,
+				Items:    c.itemFields(),
 				Features: c.Features,
 				Beside:   c.FeatureWeight > 0,
+				Given:    c.GivenFingerprints(),
 			},
+			Records:       c.Records,
 			MaxDocument:   int64(c.MaxDocument),
 			DocumentBytes: c.DocumentBytes(),
 			MaxExpanded:   int64(c.MaxExpanded),
 			WindowBytes:   windowBytes,
 			PageText:      c.HTMLText,
+			AsShown:       c.HasSites(),
 			Dialect:       c.Dialect(),
 			Charset:       c.Encoding,
 			TextForm:      c.TextFormat,

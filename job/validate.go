@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mirrorbeam.dev/internal/fingerprint/documents"
@@ -53,6 +52,7 @@ func (c *Config) Validate() error {
 	c.checkInput(check)
 	c.checkEffects(check)
 	c.checkMeasure(check)
+	c.checkFingerprints(check)
 	c.checkSimilarity(check)
 	_, err := c.auditSample()
 	check.err(err, "")
@@ -113,7 +113,6 @@ func (c *Config) checkInput(check checker) {
 	check(len(c.Input) > 0, "{input}: give at least one file, folder or pattern")
 	check(!slices.Contains(c.Input, ""), "{input}: one is empty, give a file, folder or pattern")
 	check(c.Output != "", "{output}: give a folder")
-	c.checkFolder(check)
 	for _, folder := range []struct{ setting, path string }{{"output", c.Output}, {"temp", c.Temp}} {
 		check.err(CheckPlace(folder.setting, folder.path), "")
 	}
@@ -224,6 +223,29 @@ func (c *Config) checkMeasure(check checker) {
 		"{ignore} -: base texts are read before all else; write the standard input to a file first")
 	check(sketch.IsSimHashLength(c.Bits), "{bits} %d: must be 32, or a multiple of 64 up to %d", c.Bits,
 		sketch.MostSimHashBits)
+}
+
+// ofTexts are settings that say how texts are read or what makes them similar.
+var ofTexts = []string{
+	"text_field", "text_format", "html_text", "weight", "features", "feature_weight", "tokens", "code", "normalize",
+	"stopwords", "stopwords_use", "ignore", "shingle", "min_shingles", "common", "threshold", "verify",
+}
+
+func (c *Config) checkFingerprints(check checker) {
+	encoding := c.FingerprintEncoding
+	check(encoding == "" || slices.Contains(corpus.FingerprintEncodings, encoding),
+		"{fingerprint_encoding} %s: must be hex, decimal or base64", encoding)
+	if c.Fingerprints == "" {
+		check(encoding == "", "{fingerprint_encoding} %s: is for {fingerprints}, which names their field", encoding)
+		return
+	}
+	for _, name := range ofTexts {
+		check(!c.isGiven(name), "{"+name+"}: is for texts, and {fingerprints} replace them; leave it out")
+	}
+	check(c.Scorer().IsDistance,
+		"{fingerprints}: are compared by {hamming}; leave {similarity}, {keys} and {score} out")
+	check(encoding != corpus.Decimal || c.Bits <= 64,
+		"{fingerprint_encoding} decimal: is for 32 and 64 {bits}; give {fingerprint_encoding} hex or base64")
 }
 
 func (c *Config) checkSimilarity(check checker) {
@@ -350,8 +372,8 @@ func (c *Config) checkOutput(check checker) {
 			"{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, trimmed, "+
 				"passages, mirrors, sites or suspects", name)
 	}
-	check(c.method().Kind().HasShingles || !slices.Contains(c.Outputs(), output.Sketches),
-		"{emit} sketches: has fingerprints of shingles, and {keys} %s makes none", c.Keys)
+	check(c.Kind().HasShingles || !slices.Contains(c.Outputs(), output.Sketches),
+		"{emit} sketches: has fingerprints of shingles, and {keys} %s makes none", c.Method())
 	check(c.Across == "" || c.Across != c.Within,
 		"{within} and {across} %s: no two documents both share a value and differ in it", c.Across)
 	// Documents of the reference are not compared with each other either. A class of equal documents would need four to
@@ -364,13 +386,29 @@ func (c *Config) checkOutput(check checker) {
 	check(c.Layout == output.Shards || c.Layout == output.Tree, "{layout} %s: must be shards or tree", c.Layout)
 	check(c.Layout != output.Tree || c.EmitsCopies(),
 		"{layout} tree: is for {emit} unique, annotated and trimmed: name one of them")
+	for _, name := range c.Columns {
+		check(slices.Contains(corpus.ColumnNames(), name), "{columns} %s: must be one of %s", name,
+			strings.Join(corpus.ColumnNames(), ", "))
+	}
+	name, _ := c.AddsColumns()
+	check(len(c.Columns) == 0 || name != "", "{columns}: is for {emit} unique and annotated: name one of them")
 	check.err(c.Keep.Check(), "{keep} %s", c.Keep)
 	check(slices.Contains(keep.Splits, c.Split), "{split} %s: must be component or star", c.Split)
 	c.checkDrop(check)
+	_, err := c.RemoveIf.Contained()
+	check.err(err, "{remove_if} %s", c.RemoveIf)
+	if scorer := c.Scorer(); c.RemoveIf != "" {
+		check(scorer.HasClusters && scorer.IsExact && !scorer.IsDistance,
+			"{remove_if}: compares the whole sets of {similarity} jaccard with {verify} exact: leave it out")
+		check(c.Drop != keep.Clusters,
+			"{remove_if}: compares with the document that stays, and with {drop} clusters none does: leave it out")
+	}
 }
 
 func (c *Config) checkDrop(check checker) {
-	chosenKeep := c.isGiven("keep")
+	preset, err := PresetNamed(c.Preset)
+	isOfPreset := err == nil && c.Keep == preset.Config().Keep && !slices.Contains(c.Given, "keep")
+	chosenKeep := c.isGiven("keep") && !isOfPreset
 	switch c.Drop {
 	case "", keep.Copies:
 	case keep.Clusters:
@@ -392,69 +430,22 @@ func (c *Config) EmitsCopies() bool {
 	return slices.ContainsFunc(output.Copies, func(name string) bool { return slices.Contains(c.Outputs(), name) })
 }
 
-// CheckIndex says why an index cannot hold the documents of the job; nil if it can. The message tells what an index
-// does.
+// CheckIndex says why an index cannot hold the documents of the job; nil if it can. It tells what an index does.
 func (c *Config) CheckIndex() error {
 	switch {
 	case !c.Scorer().HasClusters:
-		return setting.Errorf("has sets of shingles, and {similarity} containment keeps sequences")
-	case !c.method().Kind().HasShingles:
-		return setting.Errorf("has fingerprints of shingles, and {keys} %s makes none", c.Keys)
+		return setting.Errorf("has sets of shingles, and {similarity} containment keeps sequences: compare new " +
+			"documents by a run with this {state}, the present {input} as {reference} and the new ones as {input}")
+	case !c.Kind().HasShingles && !c.Kind().HasColumns:
+		return setting.Errorf("has fingerprints of shingles, and {keys} %s makes none: make a state with other {keys}",
+			c.Keys)
 	case !c.Scorer().IsExact:
-		return setting.Errorf("has the full sets of {verify} exact, which {verify} %s does not keep", c.Verify)
+		return setting.Errorf("has the full sets of {verify} exact, which {verify} %s does not keep: make a state "+
+			"with that", c.Verify)
 	case c.Within != "":
-		return setting.Errorf("answers from all documents, and not from those of one {within}")
+		return setting.Errorf("answers from all documents, and not from those of one {within}: make a state without it")
 	}
 	return nil
-}
-
-// Guards are shares, in percent, above which a run reports a failure. 0 stands for no guard.
-type Guards struct {
-	// Removes is of the documents of a source that are removed.
-	Removes float64
-	// Cluster is of all documents that are in one cluster.
-	Cluster float64
-}
-
-// Large returns from how many documents on a cluster is called large, and what share of all documents it has to exceed,
-// in percent.
-func (g Guards) Large() (documents int64, percent float64) {
-	if g.Cluster == 0 {
-		return leastCluster, usualCluster
-	}
-	return 2, g.Cluster
-}
-
-const (
-	// usualCluster is the share of all documents, in percent, that a cluster may have if there is no guard.
-	usualCluster = 10
-	// leastCluster is the least number of documents of a cluster that is called large if there is no guard.
-	leastCluster = 100
-)
-
-// Guards returns what [Config.Guard] says, or an error that names the item that says nothing.
-func (c *Config) Guards() (g Guards, err error) {
-	for _, item := range c.Guard {
-		name, percent, _ := strings.Cut(item, ":")
-		field := map[string]*float64{"removes": &g.Removes, "cluster": &g.Cluster}[name]
-		value, err := strconv.ParseFloat(percent, 64)
-		if field == nil || err != nil || !(value > 0 && value < 100) {
-			return Guards{}, setting.Errorf(
-				"{guard} %s: must be removes:PERCENT or cluster:PERCENT, above 0 and below 100", item)
-		}
-		if *field != 0 {
-			return Guards{}, setting.Errorf("{guard} %s: %s is there twice", item, name)
-		}
-		*field = value
-	}
-	return g, nil
-}
-
-func (c *Config) checkGuards(check checker) {
-	_, err := c.Guards()
-	check.err(err, "")
-	check(len(c.Guard) == 0 || c.Scorer().HasClusters,
-		"{guard}: is about clusters, which {similarity} containment has none of")
 }
 
 func (c *Config) checkRefusals(check checker) {

@@ -63,7 +63,11 @@ func acceptRecords(config *job.Config, result *write.Result, size int64) error {
 	}
 	if len(config.Reference) > 0 && counts.ReferenceDocuments == 0 {
 		if counts.Rejected > 0 {
-			return setting.Errorf("no document in the {reference}, %s: %s", failure.Unreadable(counts.Rejected),
+			hint := ""
+			if config.TrimRule().Share > 0 && len(config.ItemFields) == 0 {
+				hint = "; {item_fields} names the fields of the reference that have the items"
+			}
+			return setting.Errorf("no document in the {reference}, %s: %s"+hint, failure.Unreadable(counts.Rejected),
 				firstReject(*result))
 		}
 		return setting.Errorf("no document in the {reference}: nothing can be compared with it")
@@ -96,11 +100,12 @@ func acceptFields(config *job.Config, result *write.Result, files []corpus.File)
 		}
 		return ""
 	}
-	for _, named := range []struct {
+	type namedField struct {
 		setting, field string
 		lacking, all   int64
 		what           string
-	}{
+	}
+	all := []namedField{
 		{"id_field", id, result.Unnamed, n.Documents + n.ReferenceDocuments, "an id in it"},
 		{"within", config.Within, n.Unscoped, n.Documents + n.ReferenceDocuments, "a value of it"},
 		{"across", config.Across, n.Unscoped, n.Documents + n.ReferenceDocuments, "a value of it"},
@@ -110,8 +115,12 @@ func acceptFields(config *job.Config, result *write.Result, files []corpus.File)
 			"date_field", ifGiven("date_field", config.DateField), result.Undated, n.Documents - n.Unsited,
 			"a date in it",
 		},
-		{"keep", config.Keep.Field(), n.Unranked, n.Documents, "a number or a date in it"},
-	} {
+		{"keep", config.Keep.Field(), n.Unranked, n.Documents, "a " + config.Keep.Lacks()},
+	}
+	for i, field := range config.Keep.Fields()[1:] {
+		all = append(all, namedField{"keep", field, n.UnrankedTies[i], n.Documents, "a value of " + field})
+	}
+	for _, named := range all {
 		if named.field == "" || named.lacking == 0 || named.lacking < named.all {
 			continue
 		}

@@ -84,11 +84,13 @@ func TestFieldsOfPages(t *testing.T) {
 		"lang":        "",
 		"title_words": "",
 	} {
-		config := testConfig(t, folder)
-		config.Format, config.Within = "html", field
-		_, err := Run(t.Context(), config)
-		if (err != nil) != (fault != "") || err != nil && !strings.Contains(err.Error(), fault) {
-			t.Errorf("%s: error %v", field, err)
-		}
+		t.Run(field, func(t *testing.T) {
+			config := testConfig(t, folder)
+			config.Format, config.Within = "html", field
+			_, err := Run(t.Context(), config)
+			if (err != nil) != (fault != "") || err != nil && !strings.Contains(err.Error(), fault) {
+				t.Errorf("%s: error %v", field, err)
+			}
+		})
 	}
 }

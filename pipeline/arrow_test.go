@@ -89,26 +89,28 @@ func TestArrow(t *testing.T) {
 		t.Fatalf("%d rows: %s", len(want), counts)
 	}
 	for place, put := range places {
-		inputs := map[string]string{}
-		for _, name := range []string{"stream.arrow", "lz4.arrow", "zstd.arrow", "default.feather"} {
-			inputs[name] = put(name, readArrow(t, name))
-		}
-		saved := put("saved/train/data-00000-of-00001.arrow", readArrow(t, "stream.arrow"))
-		for _, name := range []string{
-			"saved/dataset_dict.json", "saved/train/dataset_info.json",
-			"saved/train/state.json",
-		} {
-			put(name, []byte(`{"splits": ["train"]}`))
-		}
-		if place != "https" {
-			inputs["a data set"] = strings.TrimSuffix(saved, "/train/data-00000-of-00001.arrow")
-		}
-		for name, input := range inputs {
-			got, counted := run(t, input)
-			if !slices.Equal(got, want) || counted != counts {
-				t.Errorf("%s from %s: %d rows, %s; want %d, %s", name, place, len(got), counted, len(want), counts)
+		t.Run(place, func(t *testing.T) {
+			inputs := map[string]string{}
+			for _, name := range []string{"stream.arrow", "lz4.arrow", "zstd.arrow", "default.feather"} {
+				inputs[name] = put(name, readArrow(t, name))
 			}
-		}
+			saved := put("saved/train/data-00000-of-00001.arrow", readArrow(t, "stream.arrow"))
+			for _, name := range []string{
+				"saved/dataset_dict.json", "saved/train/dataset_info.json",
+				"saved/train/state.json",
+			} {
+				put(name, []byte(`{"splits": ["train"]}`))
+			}
+			if place != "https" {
+				inputs["a data set"] = strings.TrimSuffix(saved, "/train/data-00000-of-00001.arrow")
+			}
+			for name, input := range inputs {
+				got, counted := run(t, input)
+				if !slices.Equal(got, want) || counted != counts {
+					t.Errorf("%s from %s: %d rows, %s; want %d, %s", name, place, len(got), counted, len(want), counts)
+				}
+			}
+		})
 	}
 }
 
@@ -186,16 +188,18 @@ func TestDamagedArrow(t *testing.T) {
 	}{
 		"whole": {content, 91, 9}, "a row": {hurt, 90, 10}, "cut": {content[:len(content)-100], 73, 9},
 	} {
-		folder := t.TempDir()
-		config := job.Default()
-		config.Input, config.Output = []string{filepath.Join(folder, "in.arrow")}, filepath.Join(folder, "out")
-		config.Emit = []string{output.Annotated}
-		if err := os.WriteFile(config.Input[0], test.content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		summary, err := Run(t.Context(), config)
-		if err != nil || summary.Counts.Documents != test.documents || summary.Counts.Rejected != test.rejects {
-			t.Errorf("%s: %+v, %v", name, summary.Counts, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			config := job.Default()
+			config.Input, config.Output = []string{filepath.Join(folder, "in.arrow")}, filepath.Join(folder, "out")
+			config.Emit = []string{output.Annotated}
+			if err := os.WriteFile(config.Input[0], test.content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			summary, err := Run(t.Context(), config)
+			if err != nil || summary.Counts.Documents != test.documents || summary.Counts.Rejected != test.rejects {
+				t.Errorf("%s: %+v, %v", name, summary.Counts, err)
+			}
+		})
 	}
 }

@@ -173,6 +173,36 @@ func TestSmallObjects(t *testing.T) {
 	}
 }
 
+// TestCheckOpensFew: a check of many objects asks for their names, and opens a few. It still finds a missing field.
+func TestCheckOpensFew(t *testing.T) {
+	for _, service := range services {
+		t.Run(service.scheme, func(t *testing.T) {
+			proxy := service.serve(t)
+			var files []file
+			for i := range 100 {
+				files = append(files, file{fmt.Sprintf("%02d.jsonl", i), cut(oddities(lawSeed), 4)[i%4].lines[:2]})
+			}
+			config := inBucket(t, lawConfig(t, putCorpus(t, plain, files...)), service.scheme)
+			proxy.Requests()
+			checked, err := Check(t.Context(), config)
+			if err != nil || checked.Bytes == 0 {
+				t.Errorf("%+v, %v", checked, err)
+			}
+			sum := 0
+			for _, n := range proxy.Requests() {
+				sum += n
+			}
+			if sum == 0 || sum > 40 {
+				t.Errorf("%d requests for 100 objects", sum)
+			}
+			config.TextField = "no such"
+			if _, err = Check(t.Context(), config); err == nil || !strings.Contains(err.Error(), "no such") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
 // TestBudget: the requests of a job are bounded by its splits, shards and files, whatever is in them.
 func TestBudget(t *testing.T) {
 	for _, service := range services {

@@ -255,16 +255,18 @@ func TestOpenedInputs(t *testing.T) {
 			}
 		}, 9},
 	} {
-		usual := j.config
-		test.change(&j.config)
-		opened.Clear()
-		j.run(t)
-		names := 0
-		opened.Range(func(any, any) bool { names++; return true })
-		if names != test.opened {
-			t.Errorf("%s: %d files are opened, want %d", test.name, names, test.opened)
-		}
-		j.config = usual
+		t.Run(test.name, func(t *testing.T) {
+			usual := j.config
+			test.change(&j.config)
+			opened.Clear()
+			j.run(t)
+			names := 0
+			opened.Range(func(any, any) bool { names++; return true })
+			if names != test.opened {
+				t.Errorf("%s: %d files are opened, want %d", test.name, names, test.opened)
+			}
+			j.config = usual
+		})
 	}
 	// Other fields are other segments, whatever is known of the files.
 	j.config.TextField, j.config.AllowRemoval = "id", true

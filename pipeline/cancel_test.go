@@ -223,26 +223,28 @@ func TestResumeOutdated(t *testing.T) {
 		"configuration": func(c *job.Config) { c.Threshold = 0.6 },
 		"no flag":       func(c *job.Config) { c.Resume = false },
 	} {
-		config := resumable(t)
-		if !die(t, config, 5) {
-			t.Fatal("the job has not died")
-		}
-		change(&config)
-		var told []string
-		config.Progress = func(line string) { told = append(told, line) }
-		summary, err := Run(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again, _ := recalled(summary); again > 0 {
-			t.Errorf("%s: %d tasks are recalled", name, again)
-		}
-		if isTold := strings.Contains(strings.Join(told, "\n"), "starting from scratch"); isTold != config.Resume {
-			t.Errorf("%s: told %q", name, told)
-		}
-		if _, err := os.Stat(config.TempFolder()); err == nil {
-			t.Errorf("%s: temporary files are left", name)
-		}
-		sameAsHere(t, config)
+		t.Run(name, func(t *testing.T) {
+			config := resumable(t)
+			if !die(t, config, 5) {
+				t.Fatal("the job has not died")
+			}
+			change(&config)
+			var told []string
+			config.Progress = func(line string) { told = append(told, line) }
+			summary, err := Run(t.Context(), config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, _ := recalled(summary); again > 0 {
+				t.Errorf("%s: %d tasks are recalled", name, again)
+			}
+			if isTold := strings.Contains(strings.Join(told, "\n"), "starting from scratch"); isTold != config.Resume {
+				t.Errorf("%s: told %q", name, told)
+			}
+			if _, err := os.Stat(config.TempFolder()); err == nil {
+				t.Errorf("%s: temporary files are left", name)
+			}
+			sameAsHere(t, config)
+		})
 	}
 }

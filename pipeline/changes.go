@@ -1,11 +1,14 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 
 	"mirrorbeam.dev/internal/failure"
@@ -39,8 +42,7 @@ type found struct {
 	unseen    int64
 	// names are the files of the state that the next run needs.
 	names state.Names
-	// kept is the file of the state with what else the next run is to know, "" for none. It has shared ids if knowsIDs
-	// says so.
+	// kept is the file of the state with what else the next run needs; "": none. It has shared ids if knowsIDs says so.
 	kept     string
 	knowsIDs bool
 	// similar is the number of similar pairs that it is told of.
@@ -57,7 +59,7 @@ func (r *run) publishScheduled(ctx context.Context, result *write.Result, summar
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
-	summary.Warnings = append(summary.Warnings, of.warnings...)
+	summary.Warnings = append(append(summary.Warnings, of.warnings...), r.differing()...)
 	summary.State = &finished.StateSummary{
 		Generation:     r.state.Last.Number + 1,
 		Files:          r.state.difference,
@@ -69,17 +71,47 @@ func (r *run) publishScheduled(ctx context.Context, result *write.Result, summar
 	}
 	files, err := write.WriteChanges(write.Files{Partial: work.Path(r.results.Partial), Format: r.Config.OutputFormat},
 		of.told)
+	var next state.Content
+	if err == nil {
+		next, err = r.next(ctx, result, of)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err == nil {
 		err = r.results.Publish(append(result.Files, files...), *summary)
 	}
 	if err != nil {
 		return failure.Explain(&r.Config, failure.Storage, err)
 	}
-	if err := r.commit(result, of); err != nil {
+	if err := r.state.Commit(next); err != nil {
 		return failure.Explain(&r.Config, failure.Storage,
 			setting.Errorf("the results are published, but the {state} is as it was: %w", err))
 	}
 	return nil
+}
+
+func (r *run) differing() []warnings.Warning {
+	var last job.Config
+	if r.state.Last.Number == 0 || json.Unmarshal(r.state.Last.Config, &last) != nil {
+		return nil
+	}
+	names := r.Config.Differing(&last)
+	if len(names) == 0 {
+		return nil
+	}
+	var told, flags []string
+	now, before := r.Config.Settings(), last.Settings()
+	for _, name := range names {
+		told = append(told, fmt.Sprintf("%s %.60s, which was %.60s", name, cmp.Or(string(now[name]), "unset"),
+			cmp.Or(string(before[name]), "unset")))
+		flags = append(flags, "--"+strings.ReplaceAll(name, "_", "-"))
+	}
+	return []warnings.Warning{{
+		Kind: warnings.OtherSettings,
+		Text: "settings differ from the last run, and changes may follow from that: " + strings.Join(told, "; "),
+		Flag: strings.Join(flags, " "),
+	}}
 }
 
 // count counts changes by output and kind. Outputs that the run has found no groups for are left out.
@@ -185,7 +217,6 @@ func (r *run) followAlerts(ctx context.Context, f *found, known, now []state.Ale
 	last := mirrors.LastRun{
 		Known:     known,
 		Originals: r.state.Last.Originals,
-		Threshold: r.Config.Threshold,
 		Pages:     result.Fingerprinted,
 	}
 	if r.Config.Rebuild {
@@ -215,10 +246,10 @@ func (r *run) followAlerts(ctx context.Context, f *found, known, now []state.Ale
 	return state.WriteAlerts(r.state.Path(f.names.Suspects), all)
 }
 
-func (r *run) commit(result *write.Result, of found) error {
+func (r *run) next(ctx context.Context, result *write.Result, of found) (state.Content, error) {
 	config, err := json.Marshal(r.Config)
 	if err != nil {
-		return err
+		return state.Content{}, err
 	}
 	made := map[int]string{}
 	for split, run := range result.Kept {
@@ -227,17 +258,18 @@ func (r *run) commit(result *write.Result, of found) error {
 	s, names := r.state, of.names
 	common, err := r.common()
 	if err != nil {
-		return err
+		return state.Content{}, err
 	}
 	grouped := documentsOf(*result)
 	if r.hasPruned() {
 		grouped = s.Last.Grouped
 	}
-	return s.Commit(state.Content{
+	return s.Compacted(ctx, state.Content{
 		Made:           time.Now(),
 		Program:        build.Version(),
 		Sketches:       s.sketches,
 		Config:         config,
+		Fields:         r.inputs.Fields,
 		Files:          s.Files(r.inputs, made, r.Begun, result.Cramped, r.Config.DocumentBytes()),
 		Order:          r.inputs.Order,
 		Documents:      documentsOf(*result),

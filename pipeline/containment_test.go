@@ -264,7 +264,7 @@ func TestContainmentCorpora(t *testing.T) {
 }
 
 // foundWords returns the least number of words in a row that are found for certain.
-func foundWords(config job.Config) int { return planOf(config, lshbands.Scheme{}, false).Words }
+func foundWords(config job.Config) int { return planOf(config, lshbands.Scheme{}, nil, false).Words }
 
 // rareRow is a row of pairs that tells how rare its passages are.
 type rareRow struct {

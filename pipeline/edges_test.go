@@ -184,7 +184,7 @@ func lawfulOutput(t testing.TB, config job.Config) string {
 }
 
 // setFlag sets a flag of Beam for one test.
-func setFlag(t testing.TB, flag *string, value string) {
+func setFlag[T any](t testing.TB, flag *T, value T) {
 	before := *flag
 	*flag = value
 	t.Cleanup(func() { *flag = before })
@@ -309,23 +309,25 @@ func TestRoom(t *testing.T) {
 		{room{free: 49e6, wanted: 100e6, least: 50e6}, false, true},
 		{room{}, false, false},
 	} {
-		var told []string
-		config := testConfig(t, "in.jsonl")
-		config.Temp = "/some {temp} where"
-		config.Progress = func(line string) { told = append(told, line) }
-		err := test.room.check(&config)
-		if refused := err != nil; refused != test.isRefused || len(told) > 0 != test.isTold {
-			t.Errorf("%+v: error %v, told %q", test.room, err, told)
-		}
-		if err != nil &&
-			(!errors.Is(err, failure.Storage) ||
-				!strings.HasSuffix(err.Error(),
-					"folder /some {temp} where has 49.0 MB free, and the job needs about 100.0 MB: make room on it, or name a folder on another disk with temp")) {
-			t.Errorf("%+v: %v", test.room, err)
-		}
-		config.Progress = nil
-		if again := test.room.check(&config); (again != nil) != test.isRefused {
-			t.Errorf("%+v: without progress: %v", test.room, again)
-		}
+		t.Run(fmt.Sprintf("%v of %v bytes", test.room.free, test.room.wanted), func(t *testing.T) {
+			var told []string
+			config := testConfig(t, "in.jsonl")
+			config.Temp = "/some {temp} where"
+			config.Progress = func(line string) { told = append(told, line) }
+			err := test.room.check(&config)
+			if refused := err != nil; refused != test.isRefused || len(told) > 0 != test.isTold {
+				t.Errorf("%+v: error %v, told %q", test.room, err, told)
+			}
+			if err != nil &&
+				(!errors.Is(err, failure.Storage) ||
+					!strings.HasSuffix(err.Error(),
+						"folder /some {temp} where has 49.0 MB free, and the job needs about 100.0 MB: make room on it, or name a folder on another disk with temp")) {
+				t.Errorf("%+v: %v", test.room, err)
+			}
+			config.Progress = nil
+			if again := test.room.check(&config); (again != nil) != test.isRefused {
+				t.Errorf("%+v: without progress: %v", test.room, again)
+			}
+		})
 	}
 }

@@ -83,22 +83,24 @@ func TestRegisteredFormat(t *testing.T) {
 	runJob(t, config)
 	want := clustered(t, config.Output, nil)
 	for _, name := range []string{"all.sheets", "all.sheets.gz", "all"} {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, press(t, filepath.Ext(name), sheets.Bytes()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		config := testConfig(t, path)
-		summary := runJob(t, config)
-		if got := clustered(t, config.Output, nil); !slices.Equal(got, want) {
-			t.Errorf("%s: %d rows of clusters, want %d", name, len(got), len(want))
-		}
-		copied := output.ShardName(output.Unique, 0, 1,
-			output.Format("sheets"+strings.TrimPrefix(filepath.Ext(path), ".sheets")))
-		content := readFile(t, filepath.Join(config.Output, copied))
-		kept := bytes.Count(content, []byte("\f\n"))
-		if int64(kept) != summary.Counts.Kept ||
-			!bytes.HasPrefix(sheets.Bytes(), content[:bytes.IndexByte(content, '\f')]) {
-			t.Errorf("%s: %d documents, want %d", copied, kept, summary.Counts.Kept)
-		}
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), name)
+			if err := os.WriteFile(path, press(t, filepath.Ext(name), sheets.Bytes()), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			config := testConfig(t, path)
+			summary := runJob(t, config)
+			if got := clustered(t, config.Output, nil); !slices.Equal(got, want) {
+				t.Errorf("%s: %d rows of clusters, want %d", name, len(got), len(want))
+			}
+			copied := output.ShardName(output.Unique, 0, 1,
+				output.Format("sheets"+strings.TrimPrefix(filepath.Ext(path), ".sheets")))
+			content := readFile(t, filepath.Join(config.Output, copied))
+			kept := bytes.Count(content, []byte("\f\n"))
+			if int64(kept) != summary.Counts.Kept ||
+				!bytes.HasPrefix(sheets.Bytes(), content[:bytes.IndexByte(content, '\f')]) {
+				t.Errorf("%s: %d documents, want %d", copied, kept, summary.Counts.Kept)
+			}
+		})
 	}
 }

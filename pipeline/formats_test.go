@@ -305,45 +305,47 @@ func TestAnnotatedKeepsBytes(t *testing.T) {
 	files := cut(oddities(7), 3)
 	input, reference := putCorpus(t, plain, files...), putCorpus(t, plain, cut(oddities(8), 3)...)
 	for _, split := range []keep.Split{keep.Component, keep.Star} {
-		for _, references := range [][]string{nil, {reference}} {
-			config := testConfig(t, input)
-			config.Threshold, config.Reference, config.Split = .6, references, split
-			config.Emit = []string{output.Annotated, output.Clusters, output.Removed}
-			summary := runJob(t, config)
-			known, rows := whatBecame(t, config.Output), int64(0)
-			for i, f := range files {
-				got := readFile(t,
-					filepath.Join(config.Output, output.ShardName(output.Annotated, i, len(files), output.JSONL)))
-				lines, position := bytes.SplitAfter(got, []byte("\n")), 0
-				for _, l := range f.lines {
-					at := position
-					position += len(l.raw) + 1
-					if l.kind != documentLine {
-						continue
-					}
-					line := string(lines[0])
-					lines, rows = lines[1:], rows+1
-					start := strings.LastIndex(line, `,"cluster":`)
-					if start < 0 || line[:start]+line[strings.LastIndex(line, "}"):] != l.raw+"\n" {
-						t.Fatalf("%q has become %q", l.raw, line)
-					}
-					var a annotated
-					if err := json.Unmarshal([]byte("{"+line[start+1:]), &a); err != nil {
-						t.Fatal(err)
-					}
-					want, is := known[refOf(input, references, f.name, at)]
-					if !is {
-						want = annotated{ClusterSize: 1, Kept: true}
-					}
-					if a.String() != want.String() {
-						t.Errorf("%s:%d: %v, want %v", f.name, at, a, want)
+		t.Run(string(split), func(t *testing.T) {
+			for _, references := range [][]string{nil, {reference}} {
+				config := testConfig(t, input)
+				config.Threshold, config.Reference, config.Split = .6, references, split
+				config.Emit = []string{output.Annotated, output.Clusters, output.Removed}
+				summary := runJob(t, config)
+				known, rows := whatBecame(t, config.Output), int64(0)
+				for i, f := range files {
+					got := readFile(t,
+						filepath.Join(config.Output, output.ShardName(output.Annotated, i, len(files), output.JSONL)))
+					lines, position := bytes.SplitAfter(got, []byte("\n")), 0
+					for _, l := range f.lines {
+						at := position
+						position += len(l.raw) + 1
+						if l.kind != documentLine {
+							continue
+						}
+						line := string(lines[0])
+						lines, rows = lines[1:], rows+1
+						start := strings.LastIndex(line, `,"cluster":`)
+						if start < 0 || line[:start]+line[strings.LastIndex(line, "}"):] != l.raw+"\n" {
+							t.Fatalf("%q has become %q", l.raw, line)
+						}
+						var a annotated
+						if err := json.Unmarshal([]byte("{"+line[start+1:]), &a); err != nil {
+							t.Fatal(err)
+						}
+						want, is := known[refOf(input, references, f.name, at)]
+						if !is {
+							want = annotated{ClusterSize: 1, Kept: true}
+						}
+						if a.String() != want.String() {
+							t.Errorf("%s:%d: %v, want %v", f.name, at, a, want)
+						}
 					}
 				}
+				if rows != summary.Counts.Documents || summary.Counts.Removed == 0 {
+					t.Errorf("%d records, counts %+v", rows, summary.Counts)
+				}
 			}
-			if rows != summary.Counts.Documents || summary.Counts.Removed == 0 {
-				t.Errorf("%d records, counts %+v", rows, summary.Counts)
-			}
-		}
+		})
 	}
 }
 
@@ -381,24 +383,26 @@ func TestAnnotatedIsRefused(t *testing.T) {
 		"c.parquet": {columns.String(), "c.parquet: the file has a column cluster already"},
 		"d.jsonl":   {"{\"text\":\"x\",\"in\":{\"kept\":1},\"list\":[{\"kept\":2}]}\n", ""},
 	} {
-		folder := t.TempDir()
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(test.content), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		config := testConfig(t, folder)
-		config.Emit = []string{output.Annotated}
-		if name != "b.jsonl" {
-			config.Temp = "/dev/null/none" // the job must not come so far
-		}
-		_, err := Run(t.Context(), config)
-		if test.want == "" {
-			if err == nil || errors.Is(err, ErrInput) {
-				t.Errorf("%s: %v, want the fault of the temporary folder", name, err)
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			if err := os.WriteFile(filepath.Join(folder, name), []byte(test.content), 0o666); err != nil {
+				t.Fatal(err)
 			}
-			continue
-		}
-		if !errors.Is(err, ErrInput) || !strings.Contains(fmt.Sprint(err), test.want) {
-			t.Errorf("%s: %v, want %q", name, err, test.want)
-		}
+			config := testConfig(t, folder)
+			config.Emit = []string{output.Annotated}
+			if name != "b.jsonl" {
+				config.Temp = "/dev/null/none" // the job must not come so far
+			}
+			_, err := Run(t.Context(), config)
+			if test.want == "" {
+				if err == nil || errors.Is(err, ErrInput) {
+					t.Errorf("%s: %v, want the fault of the temporary folder", name, err)
+				}
+				return
+			}
+			if !errors.Is(err, ErrInput) || !strings.Contains(fmt.Sprint(err), test.want) {
+				t.Errorf("%s: %v, want %q", name, err, test.want)
+			}
+		})
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/util/corporatest"
+	"mirrorbeam.dev/internal/util/goldentest"
 	"mirrorbeam.dev/internal/util/racetest"
 	"mirrorbeam.dev/job"
 )
@@ -73,7 +74,7 @@ func compareGolden(t *testing.T, real bool) {
 	for _, plan := range goldenPlans {
 		row(plan.name, plan.input, func(t *testing.T) { g.plan(t, plan) })
 	}
-	if os.Getenv("UPDATE") != "" {
+	if goldentest.Updates() {
 		g.write(t)
 	}
 }
@@ -87,7 +88,7 @@ func newGolden(t *testing.T) *golden {
 	words = append(words, newWriter(301).words[:60]...)
 	g.stopWords = put(t, filepath.Join(t.TempDir(), "stopwords.txt"), []byte(strings.Join(words, "\n")+"\n"), plain)
 	content, err := os.ReadFile(goldenFile)
-	if err != nil && !(errors.Is(err, fs.ErrNotExist) && os.Getenv("UPDATE") != "") {
+	if err != nil && !(errors.Is(err, fs.ErrNotExist) && goldentest.Updates()) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(content)) {
@@ -269,7 +270,7 @@ func (g *golden) compare(t *testing.T, row, of string, content []byte) {
 	key := row + "\t" + of
 	sum := sha256.Sum256(content)
 	g.got[key] = hex.EncodeToString(sum[:])
-	if os.Getenv("UPDATE") == "" && g.got[key] != g.want[key] {
+	if !goldentest.Updates() && g.got[key] != g.want[key] {
 		t.Errorf("%s: %d bytes have the digest %s, want %s (UPDATE=1 rewrites %s)", of, len(content), g.got[key],
 			g.want[key], goldenFile)
 	}

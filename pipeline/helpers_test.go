@@ -308,3 +308,13 @@ func failing(t *testing.T) {
 		t.Skip("the job fails, and Beam's harness has a race of its own then")
 	}
 }
+
+// copyOf copies a folder, and returns the path of the copy.
+func copyOf(t *testing.T, folder string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(path, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

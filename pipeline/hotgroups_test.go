@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam.dev/internal/keep/preference"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/schema/output"
 )
@@ -173,7 +172,7 @@ func TestHotGroups(t *testing.T) {
 			if config.Keys == methods.Exact { // bands may miss some
 				tr.checkCounted(t, config.Threshold, kept, result.Skipped.Kept)
 			}
-			if most := len(tr.clusterRows(config.Threshold, config.Keep == preference.Longest, false)); 10*
+			if most := len(tr.clusterRows(config.Threshold, config.Keep == "longest", false)); 10*
 				len(clusters) < 9*most {
 				t.Errorf("%d documents are in clusters, of %d", len(clusters), most)
 			}

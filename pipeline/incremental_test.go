@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,6 +28,7 @@ import (
 // history is a job with a state whose input changes before each run. All of it follows from a seed.
 type history struct {
 	*rand.Rand
+	seed   int
 	config job.Config
 	// root has the input folders; folders are their names, in the order in which they came. Only a job with --add has
 	// several.
@@ -36,8 +38,7 @@ type history struct {
 	ending string
 	// written counts the files written so far, next is the number of the next document.
 	written, next int
-	// texts are texts that others resemble, template is the text of a group of near-duplicates, and families are such
-	// texts.
+	// texts are texts that others resemble, and template is the text of a group of near-duplicates.
 	texts    []string
 	template []string
 	// isPassages says that texts have passages of others in common, isSpread that each page of a group is of a site of
@@ -46,8 +47,7 @@ type history struct {
 	// known counts the folders that a run with --add need not name. If isAway, it cannot see them.
 	known  int
 	isAway bool
-	// isLarge says that there are too many documents to compare all pairs, and a group of more pairs than a usual key
-	// has.
+	// isLarge says that there are too many documents to compare all pairs, and a group of more pairs than keys have.
 	isLarge bool
 	// rebuilt is the state of a job that reads all files again in each run; empty: there is none. Counted is a copy of
 	// the state when the job had counted shingles.
@@ -268,6 +268,7 @@ var actions = []struct {
 func newHistory(t *testing.T, seed int, isLarge bool) *history {
 	h := &history{
 		Rand:    rand.New(rand.NewPCG(uint64(seed), 41)),
+		seed:    seed,
 		root:    t.TempDir(),
 		folders: []string{"in"},
 		ending:  ".jsonl",
@@ -288,8 +289,7 @@ func newHistory(t *testing.T, seed int, isLarge bool) *history {
 	h.redraw(t, hasSites)
 	h.config.Output, h.config.State = filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "state")
 	h.config.Overwrite, h.config.AllowRemoval = true, true
-	readsTexts := h.config.EmitsCopies() || slices.Contains(h.config.Emit, output.Passages)
-	h.isAway = h.config.Add && h.in(2) && !readsTexts
+	h.isAway = h.config.Add && h.in(2)
 	first := 20 + h.IntN(100)
 	if h.isLarge = isLarge; h.isLarge {
 		first = 10
@@ -386,12 +386,13 @@ func (h *history) drawScope(t *testing.T, c *job.Config) {
 		c.Guard = []string{"removes:20", "cluster:5"}
 	}
 	c.Split, c.Drop = one(h, keep.Splits...), one(h, append(keep.Drops, keep.Copies, keep.Copies)...)
-	c.Keep = one(h, preference.Preferences()...)
-	switch {
-	case (c.Keep + "x").Ranking() != "":
-		c.Keep += preference.Preference(h.list(t, "l1", "l0", "part.jsonl"))
-	case (c.Keep + "x").Field() != "":
-		c.Keep += "day"
+	form := one(h, regexp.MustCompile(", | or ").Split(preference.Forms(preference.OfSource), -1)...)
+	if policy, isFile := strings.CutSuffix(form, "FILE"); isFile {
+		form = policy + h.list(t, "l1", "l0", "part.jsonl")
+	}
+	c.Keep = preference.Preference(strings.Replace(form, "FIELD", "day", 1))
+	if c.Keep != preference.First && c.Keep != preference.Last {
+		c.Keep += []preference.Preference{"", ",longest", ",min:day,last"}[h.seed%3]
 	}
 }
 
@@ -419,6 +420,9 @@ func (h *history) drawOutputs(t *testing.T, c *job.Config, hasSites bool) {
 	}
 	if h.isPassages {
 		c.Emit = []string{output.Pairs}
+	}
+	if c.Columns = nil; slices.Contains(c.Emit, output.Unique) && h.seed%2 == 0 {
+		c.Columns = []string{"n_sources", "n_files", "cluster_size"}
 	}
 	c.OutputFormat = one(h, append(output.Formats, output.JSONL, output.JSONL)...)
 	if slices.Contains(c.Emit, output.Trimmed) || slices.Contains(c.Emit, output.Passages) {
@@ -449,7 +453,9 @@ func (h *history) happen(t *testing.T) {
 	h.config.Republish, h.config.Rebuild = false, false
 	if h.config.Add && !h.in(3) {
 		h.folders = append(h.folders, fmt.Sprintf("%c%d", 'a'+h.IntN(26), len(h.folders)))
-		h.write(t, filepath.Join(h.root, h.folders[len(h.folders)-1], "part"+h.ending), 1+h.IntN(10), h.drawText)
+		// The ids of texts that cannot be read again stay, so files have names of their own.
+		name := fmt.Sprintf("part%d%s", len(h.folders), h.ending)
+		h.write(t, filepath.Join(h.root, h.folders[len(h.folders)-1], name), 1+h.IntN(10), h.drawText)
 		h.note("a folder %s", h.folders[len(h.folders)-1])
 	}
 	for range one(h, 1, 1, 2, 3) {
@@ -522,20 +528,11 @@ func (h *history) run(t *testing.T) (s Summary, isDone bool) {
 	return s, true
 }
 
-// copyOf copies a folder, and returns the path of the copy.
-func copyOf(t *testing.T, folder string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "copy")
-	if err := os.CopyFS(path, os.DirFS(folder)); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // runHidden runs a job that does not read the folders of earlier runs again, if these are to be away.
 func (h *history) runHidden(t *testing.T, config job.Config) (Summary, error) {
 	t.Helper()
-	if !h.isAway || config.Rebuild {
+	readsTexts := config.EmitsCopies() || slices.Contains(config.Emit, output.Passages)
+	if !h.isAway || readsTexts || config.Rebuild {
 		return Run(t.Context(), config)
 	}
 	move := func(from, to string) {
@@ -555,7 +552,7 @@ func (h *history) runHidden(t *testing.T, config job.Config) (Summary, error) {
 func TestIncremental(t *testing.T) {
 	few := 13
 	if testing.Short() {
-		few = 4
+		few = 2
 	}
 	first, cases := drawnCases(t, few)
 	done, pruned := 0, 0

@@ -16,17 +16,18 @@ import (
 func TestPhishingKitGrows(t *testing.T) {
 	n := newIncrementalJob(t, 43)
 	page := func(to *bytes.Buffer, site, text string) {
-		fmt.Fprintf(to, "{\"id\":%q,\"text\":%q,\"url\":\"http://%s/\"}\n", site, text, site)
+		fmt.Fprintf(to, "{\"id\":%q,\"text\":%q,\"url\":\"http://%s/\",\"password_input\":true}\n", site, text, site)
 	}
 	words := make([]string, 60)
 	for i := range words {
 		words[i] = fmt.Sprint("word", i)
 	}
+	words[59] = "bank"
 	kits := func(name string, first, sites, others int) {
 		var b bytes.Buffer
 		for i := range sites {
 			words := slices.Clone(words)
-			words[n.random.IntN(60)] = fmt.Sprint("x", first+i)
+			words[n.random.IntN(59)] = fmt.Sprint("x", first+i)
 			page(&b, fmt.Sprintf("kit%d.example", first+i), strings.Join(words, " "))
 		}
 		for i := range others {

@@ -17,6 +17,7 @@ import (
 
 	"mirrorbeam.dev/internal/incremental/state"
 	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/result/warnings"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/job"
 )
@@ -241,6 +242,32 @@ func compact(t *testing.T, folder string) {
 	}
 }
 
+// TestStateOfManyRuns: a state of many runs, each with a changed file, takes about as much room as a new one.
+func TestStateOfManyRuns(t *testing.T) {
+	n := newIncrementalJob(t, 91)
+	config := testConfig(t, n.folder)
+	config.Overwrite = true
+	runs := func(folder string, runs int) int64 {
+		config.State = filepath.Join(t.TempDir(), folder)
+		for run := range runs {
+			n.goOn(t, fmt.Sprintf("m%d:60", run%8))
+			runJob(t, config)
+		}
+		s, err := state.Open(config.State, "a test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, bytes, err := s.Prune()
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return bytes
+	}
+	if old, fresh := runs("old", 50), runs("fresh", 1); 4*old > 5*fresh {
+		t.Errorf("after 50 runs the state has %d bytes, and a new one %d", old, fresh)
+	}
+}
+
 // Runs of a job. In tenRuns one brings a file that sorts before all others, one removes a file and one changes one.
 var (
 	tenRuns   = strings.Split("m0:30,m1:30,m2:30,m3:30,a-first:30,m5:30,-m2.jsonl,m7:30,m3:30,m9:30,", ",")
@@ -449,17 +476,27 @@ func TestUnchanged(t *testing.T) {
 		"a changed file":          func(*job.Config) { n.file(t, "a.jsonl", 30) },
 		"a file that nobody read": func(*job.Config) { n.put(t, "b.pdf", []byte("%PDF-1.7")) },
 	} {
-		config := config
-		runJob(t, config) // whatever the last case has left
-		if again := runJob(t, config); !again.State.IsKept {
-			t.Fatalf("before %s: the results were made twice", name)
-		} else {
-			generation = again.State.Generation
-		}
-		change(&config)
-		if s := runJob(t, config); s.State.IsKept || s.State.Generation != generation+1 {
-			t.Errorf("%s: the results are kept: %+v", name, s.State)
-		}
+		t.Run(name, func(t *testing.T) {
+			config := config
+			runJob(t, config) // whatever the last case has left
+			if again := runJob(t, config); !again.State.IsKept {
+				t.Fatalf("before %s: the results were made twice", name)
+			} else {
+				generation = again.State.Generation
+			}
+			change(&config)
+			s := runJob(t, config)
+			if s.State.IsKept || s.State.Generation != generation+1 {
+				t.Errorf("%s: the results are kept: %+v", name, s.State)
+			}
+			isTold := slices.ContainsFunc(s.Warnings, func(w warnings.Warning) bool {
+				return w.Kind == warnings.OtherSettings && w.Flag == "--threshold" &&
+					strings.HasSuffix(w.Text, ": threshold 0.7, which was 0.8")
+			})
+			if isTold != (name == "another threshold") {
+				t.Errorf("%s: warnings %v", name, s.Warnings)
+			}
+		})
 	}
 }
 

@@ -138,7 +138,12 @@ func checkFollowed(t *testing.T, s Summary, config job.Config, told map[string]i
 	}
 	suspects := map[string]int64{}
 	for _, row := range decodeLoose[output.Suspect](t, readOutput(t, config.Output, output.Suspects)) {
-		suspects[row.ID] = row.Common
+		if row.Severity == output.LowSeverity {
+			continue
+		}
+		if suspects[row.ID] = row.Common; row.Sites > 0 {
+			suspects[row.ID] = row.Sites
+		}
 	}
 	if !maps.Equal(told, suspects) {
 		t.Errorf("the changes make the suspects %v, the rows are %v", told, suspects)
@@ -309,22 +314,22 @@ func TestWatchedRuns(t *testing.T) {
 	}
 	watchRuns(t, []watchedRun{
 		{[]func(*crawl){own, copies}, []string{"new bank-login.test 1", "new copy.test 4"}, "new-suspects"},
-		{[]func(*crawl){own, copies, flood}, []string{"new https://bank.example/p0 110"}, "new-suspects"},
+		{[]func(*crawl){own, copies, flood}, []string{"new https://bank.example/p0 111"}, "new-suspects"},
 		{
 			[]func(*crawl){own, copies, flood, page("bank.example.login.test", "x", 0), page("portal.test", "in", 0)},
 			[]string{
-				"grown https://bank.example/p0 111", "new bank.example.login.test 1", "new portal.test 1",
+				"grown https://bank.example/p0 112", "new bank.example.login.test 1", "new portal.test 1",
 			},
 			"new-suspects",
 		},
 		{[]func(*crawl){bank(func(int) string { return texts[10] }), copies, flood}, []string{
 			"changed bank.example 1", "unseen bank-login.test 1", "unseen bank.example.login.test 1",
-			"unseen copy.test 4", "unseen https://bank.example/p0 111", "unseen portal.test 1",
+			"unseen copy.test 4", "unseen https://bank.example/p0 112", "unseen portal.test 1",
 		}, "protected-changed"},
-		{[]func(*crawl){own, copies, flood}, []string{"shrunk https://bank.example/p0 110"}, ""},
+		{[]func(*crawl){own, copies, flood}, []string{"shrunk https://bank.example/p0 111"}, ""},
 		{
 			[]func(*crawl){own, flood, page("bank-login.test", "in", 11)},
-			[]string{"gone bank-login.test 0", "unseen copy.test 4"},
+			[]string{"gone bank-login.test 0", "shrunk https://bank.example/p0 110", "unseen copy.test 4"},
 			"gone-suspects",
 		},
 		{

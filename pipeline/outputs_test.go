@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"mirrorbeam.dev/internal/keep"
-	"mirrorbeam.dev/internal/keep/preference"
 	"mirrorbeam.dev/internal/result/workspace"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/work"
@@ -24,7 +23,7 @@ const certain = 0.999999
 // checkAgainstTruth compares the rows of a job, and its counts, with the truth.
 func checkAgainstTruth(t *testing.T, config job.Config, summary Summary, tr *truth) {
 	t.Helper()
-	longest, star := config.Keep == preference.Longest, config.Split == keep.Star
+	longest, star := config.Keep == "longest", config.Split == keep.Star
 	pairs := readRows[pairRow](t, config.Output, output.Pairs)
 	clusters := readRows[clusterRow](t, config.Output, output.Clusters)
 	removed := readRows[removedRow](t, config.Output, output.Removed)
@@ -253,7 +252,7 @@ func TestSummaryFile(t *testing.T) {
 		stage := summary.Stages[i]
 		if idle := slices.Contains([]work.Stage{
 			work.Read, work.Audit, work.Source, work.Common, work.Strip,
-			work.Prune, work.Trim, work.Site, work.Mirror,
+			work.Prune, work.Trim, work.Site, work.Guard, work.Mirror,
 		}, name); stage.Name != string(name) ||
 			!idle && (stage.Tasks == 0 || stage.Records == 0) {
 			t.Errorf("stage %d is %+v, want %s at work", i, stage, name)

@@ -140,46 +140,48 @@ func TestDamagedParquet(t *testing.T) {
 		"list":   {"list", "list 200", 301, 500},
 		"text":   {"text", "document 200 has", 301, 500},
 	} {
-		for _, of := range output.Copies {
-			if of != output.Unique && name != "second" {
-				continue
+		t.Run(name, func(t *testing.T) {
+			for _, of := range output.Copies {
+				if of != output.Unique && name != "second" {
+					continue
+				}
+				folder := t.TempDir()
+				config := job.Default()
+				config.Input = []string{filepath.Join(folder, "in.parquet")}
+				config.Output = filepath.Join(folder, "out")
+				config.Emit = []string{of, output.Removed}
+				if of == output.Trimmed {
+					config.PassageWords = 20
+				}
+				hurt := bytes.Clone(content.Bytes())
+				if test.value != "" {
+					hurt[bytes.Index(hurt, []byte(test.value))+len(test.value)-1] ^= 0x20
+				}
+				put(t, config.Input[0], hurt, plain)
+				summary, err := Run(t.Context(), config)
+				if err != nil {
+					t.Errorf("%s, %s: %v", name, of, err)
+					continue
+				}
+				n, isHurt := summary.Counts, int64(0)
+				if test.value != "" {
+					isHurt = 1
+				}
+				paths, _ := filepath.Glob(filepath.Join(config.Output, of+"-*"))
+				copies := readFile(t, paths[0])
+				file, err := parquet.OpenFile(bytes.NewReader(copies), int64(len(copies)))
+				if err != nil {
+					t.Fatal(name, of, err)
+				}
+				copied := file.NumRows()
+				if copied < test.least || copied > test.most || n.FilesDamaged != isHurt ||
+					copied+n.Uncopied[of] != n.Documents {
+					t.Errorf("%s, %s: %d rows are copied of %+v", name, of, copied, n)
+				}
+				if test.column == "text" && n.Uncopied[of] != 0 {
+					t.Errorf("%s: %d rows that were read are not copied", of, n.Uncopied[of])
+				}
 			}
-			folder := t.TempDir()
-			config := job.Default()
-			config.Input = []string{filepath.Join(folder, "in.parquet")}
-			config.Output = filepath.Join(folder, "out")
-			config.Emit = []string{of, output.Removed}
-			if of == output.Trimmed {
-				config.PassageWords = 20
-			}
-			hurt := bytes.Clone(content.Bytes())
-			if test.value != "" {
-				hurt[bytes.Index(hurt, []byte(test.value))+len(test.value)-1] ^= 0x20
-			}
-			put(t, config.Input[0], hurt, plain)
-			summary, err := Run(t.Context(), config)
-			if err != nil {
-				t.Errorf("%s, %s: %v", name, of, err)
-				continue
-			}
-			n, isHurt := summary.Counts, int64(0)
-			if test.value != "" {
-				isHurt = 1
-			}
-			paths, _ := filepath.Glob(filepath.Join(config.Output, of+"-*"))
-			copies := readFile(t, paths[0])
-			file, err := parquet.OpenFile(bytes.NewReader(copies), int64(len(copies)))
-			if err != nil {
-				t.Fatal(name, of, err)
-			}
-			copied := file.NumRows()
-			if copied < test.least || copied > test.most || n.FilesDamaged != isHurt ||
-				copied+n.Uncopied[of] != n.Documents {
-				t.Errorf("%s, %s: %d rows are copied of %+v", name, of, copied, n)
-			}
-			if test.column == "text" && n.Uncopied[of] != 0 {
-				t.Errorf("%s: %d rows that were read are not copied", of, n.Uncopied[of])
-			}
-		}
+		})
 	}
 }

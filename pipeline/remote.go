@@ -17,6 +17,7 @@ import (
 	"mirrorbeam.dev/internal/result/workspace"
 	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/util/setting"
+	"mirrorbeam.dev/internal/work"
 	"mirrorbeam.dev/job"
 	"mirrorbeam.dev/pipeline/engine"
 	"mirrorbeam.dev/transforms"
@@ -133,10 +134,9 @@ func Discard(ctx context.Context, output string, progress func(line string)) (Su
 
 func takeUp(ctx context.Context, output string, progress func(line string)) (*run, Submission, error) {
 	var h handedOver
-	results, err := workspace.TakeUp(ctx, output, &h, func() {
+	results, err := workspace.TakeUp(ctx, output, &h, func(held *storage.HeldError) {
 		if progress != nil {
-			progress(
-				"waiting until the leases of the process that submitted the job have ended, for up to a minute or so")
+			progress("waiting until the leases of the process that submitted the job have ended: " + held.Error())
 		}
 	})
 	switch {
@@ -236,6 +236,10 @@ func (r *run) ended(s Submission, err error) error {
 	if _, hasEnded := errors.AsType[*engine.EndedError](err); !hasEnded {
 		return r.lost(s, err)
 	}
+	if _, ofTask := work.FaultOf(err); !ofTask && !errors.As(err, new(failure.Kind)) {
+		// The engine was shut down or has lost its manager, or somebody has cancelled the job there.
+		return errors.Join(failure.New(failure.Unavailable, err), r.results.Settle())
+	}
 	return errors.Join(failure.OfTask(&r.Config, err), r.results.Settle())
 }
 
@@ -245,7 +249,7 @@ func (r *run) lost(s Submission, err error) error {
 	if r.Config.State != "" {
 		way = "'runjob finish --cancel %s' cancels it, with --discard it removes the files only; the state is as it was"
 	}
-	return failure.Errorf(failure.Storage, "job %s on %s: %w: it may still run, so its files stay; "+way, s.name(),
+	return failure.Errorf(failure.Unavailable, "job %s on %s: %w: it may still run, so its files stay; "+way, s.name(),
 		s.Runner, err, r.Config.Output)
 }
 

@@ -252,33 +252,35 @@ func TestRemoteInterrupted(t *testing.T) {
 // not cancel the job. It can be finished later.
 func TestRemoteLost(t *testing.T) {
 	for _, isInterrupted := range []bool{false, true} {
-		e, config := newDetached(t)
-		ctx, interrupt := context.WithCancel(t.Context())
-		want := []string{"connection refused", "runjob finish"}
-		if isInterrupted {
-			e.hold = make(chan struct{})
-			e.keep = errors.New("no answer")
-			want = []string{"no answer", "it may still run"}
-			config.Progress = func(line string) {
-				if strings.Contains(line, "running") {
-					interrupt()
+		t.Run(fmt.Sprintf("interrupted %v", isInterrupted), func(t *testing.T) {
+			e, config := newDetached(t)
+			ctx, interrupt := context.WithCancel(t.Context())
+			want := []string{"connection refused", "runjob finish"}
+			if isInterrupted {
+				e.hold = make(chan struct{})
+				e.keep = errors.New("no answer")
+				want = []string{"no answer", "it may still run"}
+				config.Progress = func(line string) {
+					if strings.Contains(line, "running") {
+						interrupt()
+					}
 				}
+			} else {
+				e.lose = errors.New("connection refused")
 			}
-		} else {
-			e.lose = errors.New("connection refused")
-		}
-		r := prepared(t, config)
-		_, err := r.runOn(ctx, e)
-		r.close()
-		interrupt()
-		if errors.Is(err, context.Canceled) || !errors.Is(err, ErrStorage) ||
-			!strings.Contains(err.Error(), want[0]) || !strings.Contains(err.Error(), want[1]) {
-			t.Errorf("error %v", err)
-		}
-		if e.lose = nil; isInterrupted {
-			close(e.hold)
-		}
-		finishLost(t, e, config)
+			r := prepared(t, config)
+			_, err := r.runOn(ctx, e)
+			r.close()
+			interrupt()
+			if errors.Is(err, context.Canceled) || !errors.Is(err, ErrUnavailable) ||
+				!strings.Contains(err.Error(), want[0]) || !strings.Contains(err.Error(), want[1]) {
+				t.Errorf("error %v", err)
+			}
+			if e.lose = nil; isInterrupted {
+				close(e.hold)
+			}
+			finishLost(t, e, config)
+		})
 	}
 }
 
@@ -322,32 +324,34 @@ func TestRemoteFails(t *testing.T) {
 
 // TestSettleRemote: a job that was handed over can be cancelled, and discarded if no engine knows it.
 func TestSettleRemote(t *testing.T) {
-	for _, settle := range []func(*run, engine.Engine, Submission) error{
+	for i, settle := range []func(*run, engine.Engine, Submission) error{
 		func(r *run, e engine.Engine, s Submission) error { return r.cancelOn(t.Context(), e, s) },
 		func(r *run, e engine.Engine, _ Submission) error {
-			if err := r.cancelOn(t.Context(), e, Submission{}); !errors.Is(err, ErrStorage) {
+			if err := r.cancelOn(t.Context(), e, Submission{}); !errors.Is(err, ErrUnavailable) {
 				t.Errorf("a job without an id: %v", err)
 			}
 			return r.results.Settle()
 		},
 	} {
-		e, config := newDetached(t)
-		e.hold = make(chan struct{})
-		r := prepared(t, config)
-		s, err := r.submit(t.Context(), e)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.close()
-		again, _, err := takeUp(t.Context(), config.Output, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := settle(again, e, s); err != nil {
-			t.Error(err)
-		}
-		closed(t, again)
-		e.job(s.ID).end()
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			e, config := newDetached(t)
+			e.hold = make(chan struct{})
+			r := prepared(t, config)
+			s, err := r.submit(t.Context(), e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.close()
+			again, _, err := takeUp(t.Context(), config.Output, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := settle(again, e, s); err != nil {
+				t.Error(err)
+			}
+			closed(t, again)
+			e.job(s.ID).end()
+		})
 	}
 }
 

@@ -40,6 +40,8 @@ const (
 	ErrInput = failure.Input
 	// ErrStorage says that the output or the temporary folder cannot be used.
 	ErrStorage = failure.Storage
+	// ErrUnavailable says that something outside of this program is out of reach: the same run may succeed later.
+	ErrUnavailable = failure.Unavailable
 )
 
 // Run runs the job and returns its summary. Unless it returns an error, the results are complete and published. A
@@ -76,8 +78,10 @@ type run struct {
 	// ConfigHash identifies what changes the results.
 	ConfigHash string `json:"config_hash"`
 	// Bytes is about how many bytes of text there are.
-	Bytes int64     `json:"bytes"`
-	Begun time.Time `json:"begun"`
+	Bytes int64 `json:"bytes"`
+	// Blocks are the blocks of the tables of fingerprints that the number of documents asks for, if it does.
+	Blocks []int     `json:"blocks,omitempty"`
+	Begun  time.Time `json:"begun"`
 	// Spent is what this process, and the one that submitted the job, have asked of buckets in addition to the tasks.
 	Spent storage.Spent `json:"spent"`
 
@@ -105,7 +109,7 @@ func list(ctx context.Context, config job.Config) (_ *run, err error) {
 	}
 	r := &run{settings: checked, Begun: begun, before: before}
 	if config.State != "" {
-		if r.state, err = openState(&r.Config); err != nil { // which has the seed, if one was drawn
+		if r.state, err = openState(ctx, &r.Config); err != nil { // which has the seed, if one was drawn
 			return nil, err
 		}
 		err = r.checkAge()
@@ -123,7 +127,7 @@ func list(ctx context.Context, config job.Config) (_ *run, err error) {
 // open makes the job of the settings and the inputs, and gives it its folders. The error is of a kind.
 func (r *run) open(ctx context.Context) error {
 	r.job = r.newJob()
-	if err := r.openFolders(); err != nil {
+	if err := r.openFolders(ctx); err != nil {
 		return err
 	}
 	if err := checkRoom(ctx, &r.Config, r.job, r.inputs); err != nil {
@@ -151,7 +155,7 @@ func prepare(ctx context.Context, config job.Config) (*run, error) {
 
 // listInputs lists the files of the corpus, and takes what the state has of them. The error is of a kind.
 func (r *run) listInputs(ctx context.Context) error {
-	inputs, size, err := listing.Apart(ctx, r.Config, r.earlier())
+	inputs, size, err := listing.Apart(ctx, &r.Config, r.earlier())
 	if err != nil {
 		return err
 	}
@@ -162,7 +166,7 @@ func (r *run) listInputs(ctx context.Context) error {
 			inputs.Originals = append(inputs.Originals, original.Site)
 		}
 	}
-	r.inputs, r.Bytes = &inputs, size
+	r.inputs, r.Bytes, r.Blocks = &inputs, size, chooseBlocks(&r.Config, &inputs)
 	r.ConfigHash = r.Config.ResultHash(job.Lists{
 		StopWords: r.stopWords,
 		Ranking:   r.ranking,
@@ -178,6 +182,7 @@ func (r *run) newJob() *transforms.Job {
 	e := transforms.Extent{
 		Scheme:   r.Scheme,
 		Bytes:    r.Bytes,
+		Blocks:   r.Blocks,
 		Splits:   len(r.inputs.Splits),
 		HaveURLs: r.inputs.Archives() > 0,
 	}
@@ -199,16 +204,19 @@ func (r *run) newJob() *transforms.Job {
 }
 
 // openFolders makes the folders of the run, or takes up the folders of a dead one, and writes the inputs of the job.
-func (r *run) openFolders() error {
+func (r *run) openFolders(ctx context.Context) error {
 	recipe, err := r.recipe()
 	if err != nil {
 		return err
 	}
-	r.results, err = workspace.Open(workspace.Options{
-		Output:    r.Config.Output,
-		Temp:      r.Config.TempFolder(),
-		Overwrite: r.Config.Overwrite,
-		Recipe:    recipe,
+	err = awaitLease(ctx, &r.Config, func() (err error) {
+		r.results, err = workspace.Open(workspace.Options{
+			Output:    r.Config.Output,
+			Temp:      r.Config.TempFolder(),
+			Overwrite: r.Config.Overwrite,
+			Recipe:    recipe,
+		})
+		return err
 	})
 	if err != nil {
 		return failure.New(failure.Storage, err)
@@ -294,10 +302,11 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	if r.Config.SourceField != "" {
 		all = result.Named
 	}
+	result.Variants = r.judge(ctx, result.Sample)
 	summary := summarize(r.Config, all, result, found, r.before)
 	noteFiles(&summary, r.inputs, result.Damaged)
 	summary.ConfigHash, summary.Begun = r.ConfigHash, r.Begun.UTC().Format(time.RFC3339)
-	summary.Plan = planOf(r.Config, r.Scheme, documentsOf(result) <= r.Config.AllPairsUpTo())
+	summary.Plan = planOf(r.Config, r.Scheme, r.Blocks, documentsOf(result) <= r.Config.AllPairsUpTo())
 	summary.Audit = audited
 	summary.Seconds, summary.TempBytes = round(time.Since(r.Begun).Seconds()), work.TempBytes(r.results.Temp)
 	if err := r.results.Settle(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 
@@ -28,9 +29,8 @@ import (
 // localRunner runs a job in this process. It passes all tasks of a stage to one bundle, and opens no port.
 const localRunner = job.LocalRunner
 
-// runnerNames are the runners that Beam may be asked for, by both names of each. All
-// but the local one and Dataflow are reached through a job server, whose address is
-// --endpoint.
+// runnerNames are the runners that Beam may be asked for, by both names of each. All but the local one and Dataflow
+// have a job server, whose address is --endpoint.
 var runnerNames = []string{
 	localRunner, "DirectRunner", "dataflow", "DataflowRunner", "flink", "FlinkRunner", "spark", "SparkRunner",
 	"portable", "PortableRunner", "universal",
@@ -40,8 +40,7 @@ var runnerNames = []string{
 func isDataflow(runner string) bool { return runner == "dataflow" || runner == "DataflowRunner" }
 
 // CheckRunner refuses a runner that cannot run a job. Without this check Beam would end the program, or fail after all
-// is prepared. The error is of the kind ErrUsage if flags are missing, and ErrStorage if the job server cannot be
-// reached.
+// is prepared. The error is ErrUsage if flags are missing, and ErrUnavailable if the job server cannot be reached.
 func CheckRunner(ctx context.Context, runner string) error {
 	switch {
 	case job.IsLocal(runner):
@@ -67,6 +66,9 @@ func engineOf(runner string) engine.Engine {
 	}}
 }
 
+// probePause is the time between two attempts to reach a job server.
+const probePause = time.Second
+
 func reachServer(ctx context.Context, name, address string) error {
 	if address == "" {
 		return failure.Errorf(failure.Usage,
@@ -75,13 +77,23 @@ func reachServer(ctx context.Context, name, address string) error {
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return failure.Errorf(failure.Usage, "--endpoint %s: must be HOST:PORT, as in localhost:8099", address)
 	}
-	err := jobservice.Probe(ctx, address)
+	var err error
+	for begun := time.Now(); ; {
+		err = jobservice.Probe(ctx, address)
+		if err == nil || ctx.Err() != nil || errors.Is(err, jobservice.ErrOther) ||
+			time.Since(begun) >= *endpointTimeout {
+			break
+		}
+		if err := engine.Sleep(ctx, probePause); err != nil {
+			return err
+		}
+	}
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, jobservice.ErrOther):
 		return failure.Errorf(failure.Usage, "--endpoint %s: %w", address, err)
 	}
-	return failure.Errorf(failure.Storage,
+	return failure.Errorf(failure.Unavailable,
 		"--endpoint %s: no job server answers there: %w: start the job server, or correct the address", address, err)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
@@ -189,16 +190,46 @@ func TestCheckRunner(t *testing.T) {
 		{t.Context(), "", "", nil},
 		{t.Context(), "portable", "", ErrUsage},
 		{t.Context(), "portable", "localhost", ErrUsage},
-		{t.Context(), "portable", "127.0.0.1:1", ErrStorage},
+		{t.Context(), "portable", "127.0.0.1:1", ErrUnavailable},
 		{t.Context(), "flink", listener.Addr().String(), nil},
 		{ended, "flink", "127.0.0.1:1", context.Canceled},
 		{t.Context(), "dataflow", "", ErrUsage},
 		{t.Context(), "unknown", "", ErrUsage},
 	} {
-		setFlag(t, jobopts.Endpoint, c.endpoint)
-		if err := CheckRunner(c.ctx, c.runner); !errors.Is(err, c.want) {
-			t.Errorf("--runner %s --endpoint %s: %v, want %v", c.runner, c.endpoint, err, c.want)
+		t.Run(c.runner+" "+c.endpoint, func(t *testing.T) {
+			setFlag(t, jobopts.Endpoint, c.endpoint)
+			if err := CheckRunner(c.ctx, c.runner); !errors.Is(err, c.want) {
+				t.Errorf("--runner %s --endpoint %s: %v, want %v", c.runner, c.endpoint, err, c.want)
+			}
+		})
+	}
+}
+
+// TestEndpointTimeout: a job server that is late is waited for.
+func TestEndpointTimeout(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	setFlag(t, jobopts.Endpoint, address)
+	setFlag(t, endpointTimeout, time.Minute)
+	late := make(chan net.Listener)
+	go func() {
+		time.Sleep(100 * time.Millisecond) // later than the first attempt, as a rule
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Error(err)
 		}
+		late <- listener
+	}()
+	err = CheckRunner(t.Context(), "portable")
+	if listener := <-late; listener != nil {
+		listener.Close()
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -273,10 +304,12 @@ func TestDataflowFault(t *testing.T) {
 			fault.Text,
 		},
 	} {
-		server.Say("JOB_MESSAGE_ERROR", test.said)
-		if _, err := Run(t.Context(), config); !errors.Is(err, test.kind) || err.Error() != test.want {
-			t.Errorf("%q becomes %v", test.said, err)
-		}
-		checkNoLeftovers(t, config)
+		t.Run(test.said, func(t *testing.T) {
+			server.Say("JOB_MESSAGE_ERROR", test.said)
+			if _, err := Run(t.Context(), config); !errors.Is(err, test.kind) || err.Error() != test.want {
+				t.Errorf("%q becomes %v", test.said, err)
+			}
+			checkNoLeftovers(t, config)
+		})
 	}
 }

@@ -45,6 +45,7 @@ var incrementalRun = []exception{
 	{output.Changes + "-*", "only a state knows what has changed"},
 	{"manifest.json/files/" + output.Changes + "-*...", "only a state knows what has changed"},
 	{"summary.json/warnings/protected_changed*...", "only a state knows what a protected site was"},
+	{"summary.json/warnings/other_settings*...", "only a state knows the settings of the last run"},
 	{"summary.json/warnings/*/flag", "--common does not help a run with a state"},
 	{"summary.json/config/state", "it is the difference between the two"},
 	{"summary.json/config/allow_removal", "only a state knows files that are gone"},
@@ -62,6 +63,7 @@ var incrementalRun = []exception{
 // Both tell what has changed.
 var rebuiltRun = []exception{
 	{"summary.json/config/state", "each has a state of its own"},
+	{"summary.json/warnings/other_settings*...", "and a last run of its own"},
 	{"summary.json/config/rebuild", "it is the difference between the two"},
 	{"summary.json/counts/candidates", "pairs of two unchanged documents are not compared again"},
 	{"summary.json/state/from_scratch", "the other run never reuses what it knows, which needs no reason"},

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,6 @@ import (
 	"mirrorbeam.dev/internal/input/listing"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/result/write"
-	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/util/build"
 	"mirrorbeam.dev/internal/util/setting"
@@ -52,24 +52,44 @@ type scheduled struct {
 	difference state.Difference
 	// comparesAll says that the run does without the pairs of the last one.
 	comparesAll bool
+	fields      []string // settings of fields that an earlier run has chosen
 }
 
-func openState(config *job.Config) (*scheduled, error) {
+func openState(ctx context.Context, config *job.Config) (*scheduled, error) {
 	host, _ := os.Hostname()
-	opened, err := state.Open(config.State, fmt.Sprintf("process %d on %s", os.Getpid(), host))
+	holder := fmt.Sprintf("process %d on %s", os.Getpid(), host)
+	var opened *state.State
+	err := awaitLease(ctx, config, func() (err error) {
+		opened, err = state.Open(config.State, holder)
+		return err
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil, err
+	}
 	if held, is := errors.AsType[*storage.HeldError](err); is {
-		return nil, failure.New(failure.Storage,
-			setting.Errorf("{state} %s: another run is at work with it (%s): wait for it, or name another folder",
-				config.State, held.Holder))
+		return nil, failure.New(failure.Unavailable,
+			setting.Errorf("{state} %s: another run is at work with it: wait for it, for longer with "+
+				"{wait_for_lease}, or name another folder: %w", config.State, held))
 	}
 	if err != nil {
 		return nil, failure.New(failure.Storage, setting.Errorf("{state} %s cannot be used: %w", config.State, err))
 	}
 	s := &scheduled{State: opened}
-	if err := s.keepSeed(config); err != nil {
+	if err := errors.Join(s.keepSeed(config), s.keepFields(config)); err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
 	return s, nil
+}
+
+// awaitLease waits for a lease for as long as the configuration says.
+func awaitLease(ctx context.Context, config *job.Config, try func() error) error {
+	most := config.LeaseWait()
+	return storage.AwaitLease(ctx, most, func(held *storage.HeldError) {
+		if config.Progress != nil {
+			config.Progress(fmt.Sprintf("waiting for another run, up to %v (--wait-for-lease): %v", job.Span(most),
+				held))
+		}
+	}, try)
 }
 
 // readState reads the state of a run that is only checked. It takes no lease. The error is of a kind.
@@ -83,7 +103,27 @@ func readState(config *job.Config) (*scheduled, error) {
 		return nil, failure.New(failure.Storage, setting.Errorf("{state} %s cannot be used: %w", config.State, err))
 	}
 	s := &scheduled{State: &state.State{Folder: folder, Last: *last}}
-	return s, s.keepSeed(config)
+	return s, errors.Join(s.keepSeed(config), s.keepFields(config))
+}
+
+// keepFields takes the fields that an earlier run has chosen, unless the user names others.
+func (s *scheduled) keepFields(config *job.Config) error {
+	if len(s.Last.Fields) == 0 {
+		return nil
+	}
+	var last job.Config
+	if err := json.Unmarshal(s.Last.Config, &last); err != nil {
+		return fmt.Errorf("read the configuration of the last run: %w", err)
+	}
+	earlier := job.SettingsOf(&last)
+	for i, setting := range job.SettingsOf(config) {
+		if slices.Contains(s.Last.Fields, setting.Name) && setting.IsDefault() &&
+			!slices.Contains(config.Given, setting.Name) {
+			setting.Value.Set(earlier[i].Value)
+			s.fields = append(s.fields, setting.Name)
+		}
+	}
+	return nil
 }
 
 // keepSeed replaces a seed that was drawn by the one of the state: its sketches can be compared with no others.
@@ -107,6 +147,7 @@ func (r *run) earlier() (e listing.Earlier) {
 	if s == nil {
 		return e
 	}
+	e.HasRun, e.Fields = s.Last.Number > 0, s.fields
 	if r.Config.Add {
 		e.Corpus, e.Order = s.Corpus(), s.Last.Order
 	}
@@ -114,7 +155,8 @@ func (r *run) earlier() (e listing.Earlier) {
 		last.Format != r.Config.Format {
 		return e
 	}
-	e.Known, e.Annotatable = s.Known(), slices.Contains(last.Outputs(), output.Annotated)
+	e.Known = s.Known()
+	_, e.Columns = last.AddsColumns()
 	return e
 }
 
@@ -167,8 +209,7 @@ func (r *run) assign(splitBytes int64) error {
 	return nil
 }
 
-// documentsOf returns about how many documents the inputs have, by the documents and the bytes of the last run, 0 if
-// there was none.
+// documentsOf returns about how many documents the inputs have, by the last run's documents and bytes; 0 without one.
 func (s *scheduled) documentsOf(in *documents.Inputs) int64 {
 	before := int64(0)
 	for i := range s.Last.Files {
@@ -225,8 +266,7 @@ func (r *run) oversizedPairs(result *write.Result) int64 {
 func (r *run) hasPruned() bool { return r.job != nil && r.job.Parameters.Pruned }
 
 // executeAll runs the graph of the job, which once does. If dense groups turn up in a run that leaves documents out,
-// what is compared in them depends on all documents. So the job then begins from scratch and compares all, as a run
-// over everything does.
+// what is compared in them depends on all documents. So the job then starts over and compares all, as a full run does.
 func (r *run) executeAll(once func() (*metrics.Results, error)) (*metrics.Results, error) {
 	found, err := once()
 	if err != nil || !r.hasPruned() || incremental.KeepsPassages(&r.Config) {

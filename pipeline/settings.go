@@ -15,6 +15,8 @@ import (
 	"mirrorbeam.dev/internal/incremental"
 	"mirrorbeam.dev/internal/incremental/state"
 	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/result/workspace"
 	"mirrorbeam.dev/internal/result/write"
 	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/util/setting"
@@ -43,14 +45,16 @@ type Checked struct {
 	Files state.Difference
 }
 
-// Check checks the settings of a job, lists its inputs, and compares them with its state. It writes nothing, takes no
-// lease and asks no engine. The standard input is not read. The error is of a kind.
+// Check checks the settings of a job and its output folder, lists its inputs, and compares them with its state. It
+// writes nothing, takes no lease and asks no engine. The standard input is not read, and of many objects in a bucket
+// only the first are opened. The error is of a kind.
 func Check(ctx context.Context, config job.Config) (c Checked, err error) {
 	s, err := readSettings(config)
 	if err != nil || slices.Contains(slices.Concat(config.Input, config.Reference), corpus.Stdin) {
 		return c, err
 	}
 	r := &run{settings: s}
+	r.Config.DryRun = true
 	if config.State != "" {
 		if r.state, err = readState(&r.Config); err == nil {
 			err = r.checkAge()
@@ -62,6 +66,9 @@ func Check(ctx context.Context, config job.Config) (c Checked, err error) {
 	if err != nil {
 		return c, err
 	}
+	if err := workspace.Check(r.Config.Output, r.Config.Overwrite); err != nil {
+		return c, failure.New(failure.Storage, err)
+	}
 	c.Bytes = r.Bytes
 	if r.state != nil {
 		c.Plan, c.Files = r.plan(), r.state.difference
@@ -71,7 +78,7 @@ func Check(ctx context.Context, config job.Config) (c Checked, err error) {
 
 // readSettings checks a configuration and reads its lists. The error is of a kind.
 func readSettings(config job.Config) (s settings, err error) {
-	if err := config.Validate(); err != nil {
+	if err := errors.Join(config.Validate(), config.CheckFolder()); err != nil {
 		return s, failure.New(failure.Usage, err)
 	}
 	storage.SetWaiting(storage.Waiting{Patience: time.Duration(config.StorageTimeout)})
@@ -126,6 +133,10 @@ var flinkREST = flag.String("flink_rest", "",
 	"Address of Flink's REST interface, HOST:PORT, where a job is cancelled (default: "+
 		"port 8081 on the machine of the job server).")
 
+// endpointTimeout is another one: Beam's own flags have none.
+var endpointTimeout = flag.Duration("endpoint-timeout", 0,
+	"How long to wait at the start for a job server that does not answer yet, as in 2m.")
+
 const (
 	// mostTempShare is more than a job needs of temporary files for each byte of text.
 	mostTempShare = 16
@@ -154,6 +165,28 @@ func checkRoom(ctx context.Context, config *job.Config, j *transforms.Job, input
 		share *= keptTempShare / usualTempShare
 	}
 	return room{free, share * float64(inputs.TextBytes()), share * float64(inputs.LeastTextBytes())}.check(config)
+}
+
+// leastRecord is about the length in bytes of the shortest record with a fingerprint.
+const leastRecord = 16
+
+// chooseBlocks returns the blocks of the tables of fingerprints, if the configuration leaves them to the job and the
+// corpus has more documents than [lshbands.PlanTables] plans for.
+func chooseBlocks(config *job.Config, inputs *documents.Inputs) []int {
+	method, _ := methods.Of(config.Method())
+	if !method.Settings.Distance || len(config.Blocks) > 0 ||
+		float64(inputs.TextBytes()) < leastRecord*lshbands.UsualDocuments {
+		return nil
+	}
+	n := config.Sketching(config.Sizing(0).WindowBytes).CountDocuments(inputs)
+	if n <= lshbands.UsualDocuments {
+		return nil
+	}
+	tables, err := lshbands.PlanTablesFor(config.Bits, config.Hamming, n)
+	if err != nil {
+		return nil // readSettings has made tables of these bits
+	}
+	return tables.Blocks()
 }
 
 // room is what a disk has for temporary files and what a job is estimated to need, in bytes: of text that is compressed

@@ -278,21 +278,23 @@ func TestSketches(t *testing.T) {
 		verify methods.Verification
 		size   int
 	}{{methods.VerifyExact, 0}, {methods.VerifySketch, 0}, {methods.VerifyExact, 32}, {methods.VerifySketch, 45}} {
-		var want []sketchRow
-		for i := range tr.documents {
-			f := fingerprinter.Texts([][]byte{[]byte(tr.documents[i].text)})
-			row := sketchRow{ID: tr.id(i), Ref: tr.documents[i].ref, Shingles: int64(len(f.Set))}
-			for _, hash := range f.Set[:min(len(f.Set), cmp.Or(c.size, 128))] {
-				row.Fingerprint = append(row.Fingerprint, int64(hash))
+		t.Run(fmt.Sprintf("%s, %d hashes", c.verify, c.size), func(t *testing.T) {
+			var want []sketchRow
+			for i := range tr.documents {
+				f := fingerprinter.Texts([][]byte{[]byte(tr.documents[i].text)})
+				row := sketchRow{ID: tr.id(i), Ref: tr.documents[i].ref, Shingles: int64(len(f.Set))}
+				for _, hash := range f.Set[:min(len(f.Set), cmp.Or(c.size, 128))] {
+					row.Fingerprint = append(row.Fingerprint, int64(hash))
+				}
+				for _, word := range slices.Backward(f.SimHash) {
+					row.SimHash += fmt.Sprintf("%016x", word)
+				}
+				want = append(want, row)
 			}
-			for _, word := range slices.Backward(f.SimHash) {
-				row.SimHash += fmt.Sprintf("%016x", word)
-			}
-			want = append(want, row)
-		}
-		config.Verify, config.SketchSize, config.Lanes = c.verify, c.size, 1+i%3
-		config.Output = filepath.Join(t.TempDir(), "out")
-		runJob(t, config)
-		checkSame(t, "sketches", readRows[sketchRow](t, config.Output, output.Sketches), want)
+			config.Verify, config.SketchSize, config.Lanes = c.verify, c.size, 1+i%3
+			config.Output = filepath.Join(t.TempDir(), "out")
+			runJob(t, config)
+			checkSame(t, "sketches", readRows[sketchRow](t, config.Output, output.Sketches), want)
+		})
 	}
 }

@@ -115,6 +115,7 @@ func checkSources(t *testing.T, config job.Config, summary Summary, tr *truth) {
 	got := slices.Clone(summary.Sources)
 	for i := range got {
 		got[i].Source = strings.TrimSuffix(got[i].Source, ".zst")
+		got[i].Lost, got[i].LostOf = 0, 0 // package clusters compares them with brute force
 		for j := range got[i].In {
 			got[i].In[j].Source = strings.TrimSuffix(got[i].In[j].Source, ".zst")
 		}
@@ -175,26 +176,28 @@ func fromSources(lines []line, many int, seed uint64) []line {
 func TestSourceFieldChangesNothingElse(t *testing.T) {
 	input := putCorpus(t, plain, cut(fromSources(oddities(78), 20, 79), 4)...)
 	for _, similarity := range []methods.Similarity{methods.Resemblance, methods.Containment} {
-		config := lawConfig(t, input)
-		if config.Similarity = similarity; similarity == methods.Containment {
-			config.Keys, config.Emit = methods.Auto, []string{output.Pairs}
-		}
-		plain := runJob(t, config)
-		want := string(readOutput(t, config.Output, output.Pairs))
-		config.SourceField, config.Output = "site", filepath.Join(t.TempDir(), "by field")
-		summary := runJob(t, config)
-		sameText(t, string(similarity), string(readOutput(t, config.Output, output.Pairs)), want)
-		if !reflect.DeepEqual(summary.Counts, plain.Counts) || summary.ConfigHash != plain.ConfigHash {
-			t.Errorf("%s: counts %+v and hash %s, want %+v and %s", similarity, summary.Counts, summary.ConfigHash,
-				plain.Counts, plain.ConfigHash)
-		}
-		documents, elsewhere := int64(0), int64(0)
-		for _, row := range summary.Sources {
-			documents, elsewhere = documents+row.Documents, elsewhere+row.Elsewhere
-		}
-		if documents != summary.Counts.Documents || elsewhere == 0 {
-			t.Errorf("%s: sources of %d documents, %d of them elsewhere: %+v", similarity, documents, elsewhere,
-				summary.Sources)
-		}
+		t.Run(string(similarity), func(t *testing.T) {
+			config := lawConfig(t, input)
+			if config.Similarity = similarity; similarity == methods.Containment {
+				config.Keys, config.Emit = methods.Auto, []string{output.Pairs}
+			}
+			plain := runJob(t, config)
+			want := string(readOutput(t, config.Output, output.Pairs))
+			config.SourceField, config.Output = "site", filepath.Join(t.TempDir(), "by field")
+			summary := runJob(t, config)
+			sameText(t, string(similarity), string(readOutput(t, config.Output, output.Pairs)), want)
+			if !reflect.DeepEqual(summary.Counts, plain.Counts) || summary.ConfigHash != plain.ConfigHash {
+				t.Errorf("%s: counts %+v and hash %s, want %+v and %s", similarity, summary.Counts, summary.ConfigHash,
+					plain.Counts, plain.ConfigHash)
+			}
+			documents, elsewhere := int64(0), int64(0)
+			for _, row := range summary.Sources {
+				documents, elsewhere = documents+row.Documents, elsewhere+row.Elsewhere
+			}
+			if documents != summary.Counts.Documents || elsewhere == 0 {
+				t.Errorf("%s: sources of %d documents, %d of them elsewhere: %+v", similarity, documents, elsewhere,
+					summary.Sources)
+			}
+		})
 	}
 }

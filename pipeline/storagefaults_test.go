@@ -141,6 +141,9 @@ func (p *faultyPlace) fails(which int, at int64, fault error, operations map[str
 		report("the results are neither the earlier ones nor the new ones, and are not said to be unfinished")
 	}
 	if err != nil {
+		if p.isAs(which) && areMarked && !strings.Contains(err.Error(), "the results are published") {
+			report("the error does not say that the results are published")
+		}
 		if !errors.Is(err, ErrStorage) && !errors.Is(err, ErrInput) {
 			report("the error is of no kind")
 		}

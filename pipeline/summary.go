@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
+	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/input/sources"
@@ -48,6 +49,7 @@ func summarize(config job.Config, all []sources.Source, result write.Result, met
 		GuardsMet: warnings.GuardsMet(&config, &result.Findings, table),
 		Sources:   table,
 	}
+	s.Tier = asmkernels.SelectedTier().String()
 	for _, stage := range meter(metered) {
 		stage.Seconds = float64(stage.span.Max-stage.span.Min) / 1000
 		stage.CPUSeconds = round(stage.CPUSeconds)
@@ -94,6 +96,7 @@ func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
 	if isSorted {
 		s.Files.Order = nil
 	}
+	s.Files.Fields = inputs.Fields
 	s.Counts.FilesRejected = int64(len(inputs.Unread))
 	s.Counts.FilesDamaged = int64(len(damaged))
 	s.Counts.PassedOver = inputs.Passed.Counts
@@ -181,7 +184,7 @@ func processUse() (spent time.Duration, memory int64) {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), maxResident(usage.Maxrss)
 }
 
-func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) finished.Plan {
+func planOf(config job.Config, scheme lshbands.Scheme, blocks []int, allPairs bool) finished.Plan {
 	p := finished.Plan{Keys: config.Method(), Scheme: scheme}
 	if allPairs {
 		p.Keys = methods.All
@@ -197,7 +200,11 @@ func planOf(config job.Config, scheme lshbands.Scheme, allPairs bool) finished.P
 	p.ExpectedRecall, p.Words = promise.Recall, promise.Words
 	if method.Settings.Distance {
 		p.Bits, p.Distance = config.Bits, config.Hamming
-		if tables, err := lshbands.PlanTables(p.Bits, p.Distance, config.Blocks...); err == nil {
+		p.Blocks = blocks
+		if len(blocks) == 0 {
+			blocks = config.Blocks
+		}
+		if tables, err := lshbands.PlanTables(p.Bits, p.Distance, blocks...); err == nil {
 			p.Tables = tables.Tables()
 		}
 	}

@@ -190,11 +190,14 @@ func TestNamesNotInUTF8(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, layout := range []output.Layout{output.Shards, output.Tree} {
-		config := testConfig(t, folder)
-		config.Emit, config.Layout = []string{output.Unique}, layout
-		runJob(t, config)
-		if copies := copiesOf(t, config); len(copies) != 1 || copies["unique of "+folder+"/caf\ufffde9.jsonl"] == "" {
-			t.Errorf("%s: copies %v", layout, copies)
-		}
+		t.Run(string(layout), func(t *testing.T) {
+			config := testConfig(t, folder)
+			config.Emit, config.Layout = []string{output.Unique}, layout
+			runJob(t, config)
+			copies := copiesOf(t, config)
+			if len(copies) != 1 || copies["unique of "+folder+"/caf\ufffde9.jsonl"] == "" {
+				t.Errorf("%s: copies %v", layout, copies)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,9 +12,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"mirrorbeam.dev/internal/incremental/state"
 	"mirrorbeam.dev/internal/result/workspace"
 	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/job"
 )
 
@@ -62,12 +66,21 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			config := testConfig(t, input)
+			// what only a run finds that reads the records, or makes its folders
+			isFoundLate := map[string]bool{
+				"too many rejects": true, "first reject of zstd": true, "first reject of gzip": true,
+				"no document": true, "temp is a file": true,
+			}
 			if c.name == "first reject of zstd" || c.name == "first reject of gzip" {
 				config.Input = []string{putCorpus(t, plain, file{"a.jsonl", oddities(21)})}
 			}
 			c.change(&config)
 			before := tree(t, filepath.Dir(config.Output))
+			_, found := Check(t.Context(), config)
 			_, err := Run(context.Background(), config)
+			if isFoundLate[c.name] != (found == nil) || found != nil && found.Error() != err.Error() {
+				t.Errorf("a check says %v, the run %v", found, err)
+			}
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("error %v, want one of kind %v that says %q", err, c.kind, c.says)
 			}
@@ -89,6 +102,44 @@ func TestRefusals(t *testing.T) {
 		config.MaxRejects = 10
 		runJob(t, config)
 	})
+}
+
+// TestWaitForLease: a run begins when another one gives back what it needs, or ends as unavailable.
+func TestWaitForLease(t *testing.T) {
+	for name, hold := range map[string]func(*job.Config) (io.Closer, error){
+		"state": func(c *job.Config) (io.Closer, error) {
+			c.State = filepath.Join(t.TempDir(), "state")
+			return state.Open(c.State, "another run")
+		},
+		"output": func(c *job.Config) (io.Closer, error) {
+			c.Overwrite = true
+			return storage.Lock(c.Output, os.O_RDONLY)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := testConfig(t, putCorpus(t, plain, cut(synthetic(24), 1)...))
+			if err := os.MkdirAll(config.Output, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			other, err := hold(&config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			config.WaitForLease = 0
+			if _, err := Run(t.Context(), config); !errors.Is(err, ErrUnavailable) || errors.Is(err, ErrStorage) {
+				t.Errorf("without a wait: %v", err)
+			}
+			config.WaitForLease = job.Span(time.Minute)
+			config.Progress = func(line string) {
+				if strings.Contains(line, "waiting for another run") {
+					if err := other.Close(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			runJob(t, config)
+		})
+	}
 }
 
 // TestOverwrite replaces the results of an earlier job, which has more files and other names, and nothing else.

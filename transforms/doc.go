@@ -1,6 +1,6 @@
 // Package transforms holds the stages of the job, in the order of the data: read, fingerprint, source, strip,
 // trim, prune, spread, count, key, group, gather, score, audit, cluster, site, mirror, write. Each is a
-// Beam composite over DoFns that adapt plain packages.
+// Beam composite over DoFns that adapt plain packages. A pipeline of another program calls [NearDuplicates] only.
 //
 // No element stands for a document, a key or a pair. A stage works on tasks; a task is a split of the input or a shard
 // of records. Each task writes one run file (package runfile) under the job's folder, and emits one small element, its

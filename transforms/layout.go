@@ -64,7 +64,10 @@ func sites(s beam.Scope, job *Job, sketches, clusters beam.PCollection) []beam.P
 	if job.Fingerprinting.Kept.Pages.Rule == "" {
 		return nil
 	}
-	sums := Site(s, job, clusters)
-	totals, groups := Mirror(s, job, sketches, sums)
-	return []beam.PCollection{sums, totals, groups, WriteSites(s, job, sketches, totals, groups)}
+	sums := []beam.PCollection{Site(s, job, clusters)}
+	if job.Fingerprinting.Kept.Pages.Watched {
+		sums = append(sums, Guard(s, job, sketches))
+	}
+	totals, groups := Mirror(s, job, sketches, sums...)
+	return append(sums, totals, groups, WriteSites(s, job, sketches, totals, groups))
 }

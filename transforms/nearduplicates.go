@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 
+	"mirrorbeam.dev/internal/keep/preference"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/util/setting"
@@ -105,9 +107,17 @@ func (f *Found) Remove() error {
 // The documents are packed into files at once and cross no shuffle as elements. These files are in a new folder below
 // Options.Config.Temp, and the caller removes them with [Found.Remove]. The pipeline is run once.
 //
-// The error says which options are wrong, or that the folder cannot be made.
+// The documents are compared all together, so their collection must be in the global window: compare one window in a
+// pipeline of its own. A job that is submitted and not awaited reads the folder after beam.Run returns; remove it when
+// that job has ended.
+//
+// The error says that the documents are in windows, which options are wrong, or that the folder cannot be made.
 func NearDuplicates(s beam.Scope, documents beam.PCollection, options Options) (*Found, error) {
 	s = s.Scope("near-duplicates")
+	if w, all := documents.WindowingStrategy(), window.DefaultWindowingStrategy(); !reflect.DeepEqual(w, all) {
+		return nil, fmt.Errorf("near-duplicates: the documents are in windows (%v), and are compared all together: "+
+			"put them into the global window without a trigger", w.Fn)
+	}
 	config := options.Config
 	if err := checkOptions(&config); err != nil {
 		return nil, fmt.Errorf("near-duplicates: %s", setting.Text(err, func(name string) string { return name }))
@@ -162,9 +172,9 @@ func checkOptions(c *job.Config) error {
 				"{" + s.Name + "}: does not apply to the documents of a pipeline: leave it at its default")
 		}
 	}
-	if c.Keep.Field() != "" || c.Keep.Ranking() != "" {
-		return setting.Errorf(
-			"{keep} %s: documents of a pipeline have no fields: give first, last, longest or shortest", c.Keep)
+	if c.Keep.Basis() > preference.OfText {
+		return setting.Errorf("{keep} %s: documents of a pipeline have no fields: give %s", c.Keep,
+			preference.Forms(preference.OfText))
 	}
 	c.Input, c.Output, c.Audit = []string{c.Temp}, c.Temp, "off"
 	if c.Emit = []string{output.Clusters, output.Pairs, output.Removed}; !c.Scorer().HasClusters {

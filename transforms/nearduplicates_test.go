@@ -13,9 +13,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window/trigger"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
 
 	"mirrorbeam.dev/internal/pairs/methods"
@@ -121,9 +125,11 @@ func rowsOf(t *testing.T, config job.Config, folder string) map[string][]byte {
 }
 
 // run runs a pipeline in this process.
-func run(t *testing.T, p *beam.Pipeline) {
+func run(t *testing.T, p *beam.Pipeline) { runOn(t, job.LocalRunner, p) }
+
+func runOn(t *testing.T, runner string, p *beam.Pipeline) {
 	t.Helper()
-	if _, err := beam.Run(t.Context(), job.LocalRunner, p); err != nil {
+	if _, err := beam.Run(t.Context(), runner, p); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -195,6 +201,51 @@ func TestNearDuplicates(t *testing.T) {
 			run(t, p)
 			if err := found.Remove(); err != nil {
 				t.Fatal(err)
+			}
+			if left, err := os.ReadDir(config.Temp); err != nil || len(left) > 0 {
+				t.Errorf("%d files are left (%v)", len(left), err)
+			}
+		})
+	}
+}
+
+// TestNearDuplicatesOnPrism: Beam's default runner finds the same.
+func TestNearDuplicatesOnPrism(t *testing.T) {
+	config := job.Default()
+	config.Threshold, config.Temp = 0.6, t.TempDir()
+	handed := handedOver()
+	members, pairs := resultsOf(t, handed, config)
+	p, s := beam.NewPipelineWithRoot()
+	found, err := NearDuplicates(s, beam.CreateList(s, handed), Options{Config: config})
+	if err != nil {
+		t.Fatal(err)
+	}
+	passert.Equals(s, found.Members, beam.CreateList(s, members))
+	passert.Equals(s, found.Pairs, beam.CreateList(s, pairs))
+	runOn(t, "prism", p)
+	if err := found.Remove(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestNearDuplicatesWindows: documents in windows are refused, and no folder is left.
+func TestNearDuplicatesWindows(t *testing.T) {
+	for name, into := range map[string]func(s beam.Scope, documents beam.PCollection) beam.PCollection{
+		"fixed": func(s beam.Scope, documents beam.PCollection) beam.PCollection {
+			return beam.WindowInto(s, window.NewFixedWindows(time.Hour), documents)
+		},
+		"trigger": func(s beam.Scope, documents beam.PCollection) beam.PCollection {
+			return beam.WindowInto(s, window.NewGlobalWindows(), documents, beam.Trigger(trigger.Always()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := job.Default()
+			config.Temp = t.TempDir()
+			_, s := beam.NewPipelineWithRoot()
+			documents := into(s, beam.CreateList(s, []Document{{ID: "a", Text: "b"}}))
+			_, err := NearDuplicates(s, documents, Options{Config: config})
+			if err == nil || !strings.Contains(err.Error(), "windows") {
+				t.Errorf("%v", err)
 			}
 			if left, err := os.ReadDir(config.Temp); err != nil || len(left) > 0 {
 				t.Errorf("%d files are left (%v)", len(left), err)

@@ -28,6 +28,8 @@ type Extent struct {
 	// Bytes is about how many bytes of text there are. Splits is the number of splits into which they are cut.
 	Bytes  int64
 	Splits int
+	// Blocks replace the blocks of the configuration, unless they are empty.
+	Blocks []int
 	// Segments is the folder in which a state keeps segments, and CachedPairs a table of the similar pairs of the last
 	// run. Both are empty without a state.
 	Segments, CachedPairs string
@@ -86,6 +88,9 @@ func resolve(config *job.Config, e Extent) *resolved {
 		Paired:       work.Path(e.Paired),
 		DistinctIDs:  e.DistinctIDs,
 		SharedIDs:    work.Path(e.SharedIDs),
+	}
+	if len(e.Blocks) > 0 {
+		r.parameters.Blocks = e.Blocks
 	}
 	r.scorer = r.method.Scorer(&r.parameters)
 	return r
@@ -173,13 +178,15 @@ func (r *resolved) runs() work.Runs {
 
 func (r *resolved) rows(keepsPairs bool) write.Rows {
 	return write.Rows{
-		Files: write.Files{Format: r.OutputFormat, HaveURLs: r.HaveURLs},
-		Emit:  r.Outputs(),
-		Pairs: r.pairKind(),
+		Files:   write.Files{Format: r.OutputFormat, HaveURLs: r.HaveURLs},
+		Emit:    r.Outputs(),
+		Columns: r.Columns,
+		Pairs:   r.pairKind(),
 		// A common passage neither removes a document nor puts it into a cluster.
 		Undecided:  !r.scorer.HasClusters,
 		Rule:       r.Rule(),
 		Least:      r.LeastSimilarity(),
+		TellsLost:  r.TellsRemoved() && r.scorer.IsExact && !r.scorer.IsDistance,
 		ForNext:    r.State != "" && r.scorer.HasClusters,
 		KeepsPairs: keepsPairs,
 		Bytes:      r.sizing.CountBytes,
@@ -250,7 +257,7 @@ func (r *resolved) kept() documents.Kept {
 	kept := documents.Kept{
 		Scheme:            r.parameters.Scheme,
 		Sets:              documents.AllHashes,
-		Fingerprints:      r.method.Fingerprints,
+		Fingerprints:      r.Kind().Name,
 		ExcludeQuotations: r.NoQuotations,
 		Marking: documents.Marking{
 			Keep:        r.Keep,

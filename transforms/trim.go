@@ -11,6 +11,10 @@ import (
 // outcomes of Fingerprint to the outcomes of its own tasks. The last ones come from the tasks that say it.
 func Trim(s beam.Scope, job *Job, sketches beam.PCollection) []beam.PCollection {
 	at := job.stage(s, work.Trim)
+	if job.Trimming.Rule.Unit == trim.Items {
+		return []beam.PCollection{sideBySide(at, &matchItemsFn{newTasks(at, trim.Matching{Trimming: job.Trimming})},
+			exchange(at, trim.HashingDelivery(), sketches))}
+	}
 	find, cut := at.part("find"), at.part("cut")
 	hashed := sideBySide(at, &hashPassagesFn{newTasks(at, trim.Hashing{Trimming: job.Trimming})},
 		exchange(at, trim.HashingDelivery(), sketches))
@@ -21,9 +25,10 @@ func Trim(s beam.Scope, job *Job, sketches beam.PCollection) []beam.PCollection 
 	return []beam.PCollection{hashed, found, said}
 }
 
-func init() { declare(&hashPassagesFn{}, &findRepeatsFn{}, &cutPassagesFn{}) }
+func init() { declare(&matchItemsFn{}, &hashPassagesFn{}, &findRepeatsFn{}, &cutPassagesFn{}) }
 
 type (
+	matchItemsFn   struct{ taskFn[trim.Matching] }
 	hashPassagesFn struct{ taskFn[trim.Hashing] }
 	findRepeatsFn  struct{ taskFn[trim.Finding] }
 	cutPassagesFn  struct{ taskFn[trim.Cutting] }

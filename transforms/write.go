@@ -7,11 +7,13 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
+	"mirrorbeam.dev/internal/passages/trim"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/result/write"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/job"
 )
 
 // groupStages are the stages whose outcomes [Group] returns. Hot groups are gathered and scored there.
@@ -48,7 +50,11 @@ func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, 
 	}
 	if slices.Contains(job.Rows.Emit, output.Passages) {
 		at := at.part(output.Passages)
-		rows := write.Passages{Files: job.Rows.Files, Splits: job.Splits}
+		rows := write.Passages{
+			Files:   job.Rows.Files,
+			Splits:  job.Splits,
+			OfItems: job.Trimming.Rule.Unit == trim.Items,
+		}
 		outcomes = append(outcomes,
 			sideBySide(at, &cutRowsFn{newTasks(at, rows)},
 				exchange(at, write.PassagesDelivery(), trims[len(trims)-1], sketches, clusters)))
@@ -78,6 +84,7 @@ func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, 
 func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection {
 	copies := write.Unique{
 		Annotate: name == output.Annotated,
+		Columns:  job.ColumnsOf(name, s.job.Rows.Columns),
 		Trim:     name == output.Trimmed,
 		Layout:   s.job.Layout,
 		Partial:  s.job.Rows.Partial,

@@ -32,8 +32,8 @@ type runner struct {
 func runnersOfBeam() []runner {
 	// Beam's runners/universal hands these to a job service.
 	portable := []string{
-		"endpoint", "environment_type", "environment_config", "experiments", "job_name", "retain_docker_containers",
-		"worker_binary",
+		"endpoint", "endpoint-timeout", "environment_type", "environment_config", "experiments", "job_name",
+		"retain_docker_containers", "worker_binary",
 	}
 	return []runner{
 		{names: []string{"direct", "DirectRunner"}},
@@ -161,7 +161,7 @@ func chosenRunner(beams []beamFlag) (runner, error) {
 }
 
 func runsJob(command string) bool {
-	return command == "run" || command == "mirrors" || command == "demo"
+	return slices.Contains([]string{"run", "mirrors", "decontaminate", "demo"}, command)
 }
 
 func (r runner) refuse(command, name string) error {

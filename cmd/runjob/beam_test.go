@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -48,10 +49,12 @@ func TestCutBeamFlags(t *testing.T) {
 			nil,
 		},
 	} {
-		ours, beams, err := cutBeamFlags(c.args)
-		if err != nil || !slices.Equal(ours, c.ours) || !reflect.DeepEqual(beams, c.beams) {
-			t.Errorf("%q: ours %q, Beam's %q, %v", c.args, ours, beams, err)
-		}
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			ours, beams, err := cutBeamFlags(c.args)
+			if err != nil || !slices.Equal(ours, c.ours) || !reflect.DeepEqual(beams, c.beams) {
+				t.Errorf("%q: ours %q, Beam's %q, %v", c.args, ours, beams, err)
+			}
+		})
 	}
 	for _, args := range [][]string{{"run", "--runner"}, {"run", "--runner", "--input"}} {
 		if _, _, err := cutBeamFlags(args); err == nil {
@@ -70,18 +73,20 @@ func TestFlagsAreRefusedByRunner(t *testing.T) {
 		"project":     {"dataflow"},
 		"dry_run":     nil,
 	} {
-		var taken []string
-		for _, r := range runnersOfBeam() {
-			if r.refuse("plan", name) == nil {
-				t.Errorf("a plan takes --%s", name)
+		t.Run(name, func(t *testing.T) {
+			var taken []string
+			for _, r := range runnersOfBeam() {
+				if r.refuse("plan", name) == nil {
+					t.Errorf("a plan takes --%s", name)
+				}
+				if r.refuse("run", name) == nil {
+					taken = append(taken, r.names[0])
+				}
 			}
-			if r.refuse("run", name) == nil {
-				taken = append(taken, r.names[0])
+			if !slices.Equal(taken, want) {
+				t.Errorf("--%s is taken by %q, want %q", name, taken, want)
 			}
-		}
-		if !slices.Equal(taken, want) {
-			t.Errorf("--%s is taken by %q, want %q", name, taken, want)
-		}
+		})
 	}
 }
 
@@ -91,9 +96,11 @@ func TestNearest(t *testing.T) {
 		"--id": "--id-field", "--outptu": "--output", "-threshold": "--threshold", "--thresh_old": "--threshold",
 		"--endpiont": "--endpoint", "--environment-type": "--environment_type", "--zzz": "", "--": "",
 	} {
-		if got := nearest(name, flags); got != want {
-			t.Errorf("%s is taken for %q, want %q", name, got, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := nearest(name, flags); got != want {
+				t.Errorf("%s is taken for %q, want %q", name, got, want)
+			}
+		})
 	}
 }
 
@@ -102,9 +109,11 @@ func TestEdits(t *testing.T) {
 		a, b string
 		want int
 	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}} {
-		if got := edits(c.a, c.b); got != c.want {
-			t.Errorf("from %q to %q %d edits, want %d", c.a, c.b, got, c.want)
-		}
+		t.Run(c.a+" "+c.b, func(t *testing.T) {
+			if got := edits(c.a, c.b); got != c.want {
+				t.Errorf("from %q to %q %d edits, want %d", c.a, c.b, got, c.want)
+			}
+		})
 	}
 }
 
@@ -123,8 +132,10 @@ func TestIsWorker(t *testing.T) {
 		{[]string{"run", "--worker"}, false},
 		{nil, false},
 	} {
-		if got := isWorker(c.args); got != c.want {
-			t.Errorf("%q: %v", c.args, got)
-		}
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			if got := isWorker(c.args); got != c.want {
+				t.Errorf("%q: %v", c.args, got)
+			}
+		})
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,11 +11,10 @@ import (
 	"time"
 
 	"mirrorbeam.dev/asmkernels"
-	"mirrorbeam.dev/sketch"
 )
 
 type benchCommand struct {
-	What      string  `arg:"" optional:"" enum:"kernels" default:"kernels"`
+	What      string  `arg:"" optional:"" enum:"kernels,simhash,tables,tutorial,exlsh" default:"kernels"`
 	Documents int     `default:"2000" placeholder:"N"`
 	Threshold float64 `default:"0.5" placeholder:"T"`
 }
@@ -29,110 +29,70 @@ func (c *benchCommand) Validate() error {
 	return nil
 }
 
-const fingerprintHashes = 128
+// benches are the measurements, each of what one article measures.
+var benches = map[string]func(*benchCommand) ([]benchTable, error){
+	"kernels":  (*benchCommand).kernels,
+	"simhash":  (*benchCommand).simhash,
+	"tables":   (*benchCommand).tables,
+	"tutorial": (*benchCommand).tutorial,
+	"exlsh":    (*benchCommand).exlsh,
+}
 
-func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
-	texts, characters := drawTexts(c.Documents)
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	say(table, "kernels: %s\t\t\t\t\n%d texts, one core\tseconds\tM characters/s\ttimes\t\n",
-		asmkernels.SelectedTier(), c.Documents)
-	fingerprints := make([][]uint32, len(texts))
-	steps, err := textSteps(texts, fingerprints)
-	if err == nil {
-		err = measure(ctx, table, float64(characters), steps)
-	}
-	if err != nil {
-		return err
-	}
-	pairs := len(texts) * (len(texts) - 1) / 2
-	say(table, "\t\t\t\t\n%d pairs from %v\tseconds\tM pairs/s\ttimes\t\n", pairs, c.Threshold)
-	if err := measure(ctx, table, float64(pairs), c.pairSteps(fingerprints)); err != nil {
-		return err
-	}
-	return table.Flush()
+// benchTable has the steps that do the same work, which the next table may need.
+type benchTable struct {
+	name, unit string
+	// amount is the number of units that a step works on.
+	amount float64
+	steps  []benchStep
 }
 
 type benchStep struct {
 	name string
-	work func()
+	// printed is the figure that the article prints, if it does.
+	printed string
+	work    func()
+	// found says what the work has found, after it; nil: nothing.
+	found func() string
 }
 
-// measure times the steps, and writes a row for each, with the amount of work for each second and with how many times
-// as fast as the first step it is.
-func measure(ctx context.Context, table io.Writer, amount float64, steps []benchStep) error {
-	first := 0.0
-	for _, step := range steps {
-		seconds := timed(step.work)
-		if first == 0 {
-			first = seconds
-		}
-		say(table, "%s\t%.4f\t%.1f\t%.2f\t\n", step.name, seconds, amount/seconds/1e6, first/seconds)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// textSteps make fingerprints of texts. The first of them fills fingerprints.
-func textSteps(texts [][]byte, fingerprints [][]uint32) ([]benchStep, error) {
-	hasher, err := sketch.NewSingleHash(sketch.SingleHashOptions{Words: 3, Size: fingerprintHashes})
+// Run prints the tables: a row has the time of a step, the millions of units that it does in a second, and how many
+// times as fast as the first step it is.
+func (c *benchCommand) Run(ctx context.Context, out io.Writer) error {
+	tables, err := benches[c.What](c)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3}})
-	if err != nil {
-		return nil, err
-	}
-	minhash, err := sketch.NewMinHash(fingerprintHashes)
-	if err != nil {
-		return nil, err
-	}
-	each := func(of func(i int, text []byte)) func() {
-		return func() {
-			for i, text := range texts {
-				of(i, text)
+	say(out, "%s: kernels for %s, one core\n", c.What, asmkernels.SelectedTier())
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, table := range tables {
+		say(w, "\t\t\t\t\t\t\n%s\tseconds\tM %s/s\ttimes\tarticle\t\t\n", table.name, table.unit)
+		first := 0.
+		for _, step := range table.steps {
+			seconds, found := timed(step.work), ""
+			first = cmp.Or(first, seconds)
+			if step.found != nil {
+				found = step.found()
+			}
+			say(w, "%s\t%.4f\t%.2f\t%.2f\t%s\t%s\t\n", step.name, seconds, table.amount/seconds/1e6, first/seconds,
+				step.printed, found)
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
 		}
 	}
-	var signature []uint32
-	return []benchStep{
-		{"single-hash fingerprint", each(func(i int, text []byte) {
-			fingerprints[i], _ = hasher.Fingerprint(fingerprints[i][:0], text)
-		})},
-		{"runjob: exact set of shingles", each(func(_ int, text []byte) { fingerprinter.Texts([][]byte{text}) })},
-		{"runjob: exact set and MinHash", each(func(_ int, text []byte) {
-			signature = minhash.Signature(signature, fingerprinter.Texts([][]byte{text}).Set)
-		})},
-	}, nil
+	return w.Flush()
 }
 
-func (c *benchCommand) pairSteps(fingerprints [][]uint32) []benchStep {
-	all := asmkernels.NewFingerprints[uint32](fingerprintHashes, asmkernels.AsSets)
-	for _, fingerprint := range fingerprints {
-		all.Add(fingerprint)
-	}
-	each := func(of func(x, y []uint32)) func() {
-		return func() {
-			for i, x := range fingerprints {
-				for _, y := range fingerprints[:i] {
-					of(x, y)
-				}
-			}
+// each returns work on each of several items.
+func each[T any](items []T, of func(i int, item T)) func() {
+	return func() {
+		for i, item := range items {
+			of(i, item)
 		}
 	}
-	return []benchStep{
-		{"article: classical", each(func(x, y []uint32) { asmkernels.JaccardClassical(x, y) })},
-		{"article: fast abort", each(func(x, y []uint32) { asmkernels.JaccardFast(x, y, c.Threshold) })},
-		{"article: pcmpestrm, fast abort", each(func(x, y []uint32) { asmkernels.JaccardTurbo(x, y, c.Threshold) })},
-		{"runjob: pair by pair", each(func(x, y []uint32) {
-			asmkernels.Intersect(x, y, asmkernels.Required(c.Threshold, len(x), len(y)))
-		})},
-		{"runjob: all pairs, bitmaps first", func() { all.Pairs(c.Threshold, func(_, _, _, _ int) {}) }},
-	}
 }
 
-// timed returns the seconds that work takes: the least of three.
+// timed returns the seconds that work takes: the least of three, or of one that takes a second.
 func timed(work func()) float64 {
 	var least time.Duration
 	for run := range 3 {
@@ -141,23 +101,29 @@ func timed(work func()) float64 {
 		if took := time.Since(begun); run == 0 || took < least {
 			least = took
 		}
+		if least > time.Second {
+			break
+		}
 	}
 	return least.Seconds()
 }
 
-// drawTexts returns texts of 400 words, always the same, and the number of their characters. Words have frequencies as
-// words of a language, and a tenth of the texts are an earlier one in which a few words differ.
-func drawTexts(documents int) (texts [][]byte, characters int) {
+// drawTexts returns texts of that many words, always the same, and the number of their characters. Words have
+// frequencies as words of a language, and a tenth of the texts are plants: an earlier text in which a few words differ,
+// and plants has both numbers.
+func drawTexts(documents, length int) (texts [][]byte, characters int, plants map[[2]int]bool) {
+	plants = map[[2]int]bool{}
 	random := rand.New(rand.NewPCG(1, 2))
 	frequencies := rand.NewZipf(random, 1.1, 8, 1<<16)
 	var earlier [][]string
-	for range documents {
-		words := make([]string, 400)
+	for number := range documents {
+		words := make([]string, length)
 		for i := range words {
 			words[i] = fmt.Sprintf("w%x", frequencies.Uint64())
 		}
 		if len(earlier) > 0 && random.IntN(10) == 0 {
-			words = slices.Clone(earlier[random.IntN(len(earlier))])
+			of := random.IntN(len(earlier))
+			words, plants[[2]int{of, number}] = slices.Clone(earlier[of]), true
 			for range 1 + random.IntN(20) {
 				words[random.IntN(len(words))] = fmt.Sprintf("w%x", frequencies.Uint64())
 			}
@@ -169,5 +135,5 @@ func drawTexts(documents int) (texts [][]byte, characters int) {
 		}
 		texts, characters = append(texts, text), characters+len(text)
 	}
-	return texts, characters
+	return texts, characters, plants
 }

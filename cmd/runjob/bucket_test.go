@@ -1,8 +1,8 @@
 package main
 
 import (
+	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -69,28 +69,30 @@ func TestKilledInBucket(t *testing.T) {
 		3, all / 4, all / 2, all - 60, all - 45, all - 40, all - 35, all - 30, all - 25,
 		all - 20, all - 15, all - 10, all - 5,
 	} {
-		server.killAt(t, run(), point)
-		// A lease ends a minute after its process. The test does not wait.
-		for name := range results() {
-			if strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "lease") {
-				if err := storage.Remove(folder + "/" + name); err != nil {
-					t.Fatal(err)
+		t.Run(fmt.Sprint(point), func(t *testing.T) {
+			server.killAt(t, run(), point)
+			// A lease ends a minute after its process. The test does not wait.
+			for name := range results() {
+				if strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, "lease") {
+					if err := storage.Remove(folder + "/" + name); err != nil {
+						t.Fatal(err)
+					}
 				}
 			}
-		}
-		if _, whole := results()["out/_SUCCESS"]; whole {
-			got := results()
-			maps.DeleteFunc(got, func(name, _ string) bool {
-				return !strings.HasPrefix(name, "out/") || strings.Contains(name, "/.partial-")
-			})
-			if !maps.Equal(got, fresh) {
-				t.Errorf("killed at request %d of %d: _SUCCESS stands beside other results", point, all)
+			if _, whole := results()["out/_SUCCESS"]; whole {
+				got := results()
+				maps.DeleteFunc(got, func(name, _ string) bool {
+					return !strings.HasPrefix(name, "out/") || strings.Contains(name, "/.partial-")
+				})
+				if !maps.Equal(got, fresh) {
+					t.Errorf("killed at request %d of %d: _SUCCESS stands beside other results", point, all)
+				}
 			}
-		}
-		complete()
-		if got := results(); !maps.Equal(got, fresh) {
-			t.Errorf("after request %d of %d the next run left %d files, want %d", point, all, len(got), len(fresh))
-		}
+			complete()
+			if got := results(); !maps.Equal(got, fresh) {
+				t.Errorf("after request %d of %d the next run left %d files, want %d", point, all, len(got), len(fresh))
+			}
+		})
 	}
 }
 
@@ -177,35 +179,38 @@ func TestInterruptedInBucket(t *testing.T) {
 	}
 	all := server.requests.Load()
 	for i, point := range []int64{1, 4, all / 4, all / 2, all - 40, all - 30, all - 20, all - 10, all - 5} {
-		ways := []mute{refusing, silent}
-		signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-		took, code, message := server.interruptAt(t, run(), point, ways[i%2], signals[i/2%2])
-		// It takes some two seconds at the most. The rest is for a machine that does other things as well.
-		if took > 10*time.Second {
-			t.Errorf("interrupted at request %d of %d, the job ends after %v", point, all, took)
-		}
-		isHalf := code == exitStorage && strings.Contains(message, "it stopped half-way") && point > all/2
-		_, published := storage.Stat(folder + "/out/_SUCCESS")
-		isDone := code == exitDone && published == nil && point > all-20 // it only cleared away
-		if code != exitInterrupted && !isHalf && !isDone {
-			t.Errorf("interrupted at request %d of %d: exit code %d: %s", point, all, code, message)
-		}
-		for info, err := range gcs.New(bucket.Usual()).List(folder) {
-			if err != nil {
-				t.Fatal(err)
+		t.Run(fmt.Sprint(point), func(t *testing.T) {
+			ways := []mute{refusing, silent}
+			signal := []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}[i/2%2]
+			took, code, message := server.interruptAt(t, run(), point, ways[i%2], signal)
+			// It takes some two seconds at the most. The rest is for a machine that does other things as well.
+			if took > 10*time.Second {
+				t.Errorf("interrupted at request %d of %d, the job ends after %v", point, all, took)
 			}
-			if strings.HasSuffix(info.Name, ".lock") || strings.HasSuffix(info.Name, "lease") {
-				if err := storage.Remove(info.Name); err != nil {
+			isHalf := (code == exitStorage || code == exitUnavailable) && point > all/2 &&
+				strings.Contains(message, "it stopped half-way")
+			_, published := storage.Stat(folder + "/out/_SUCCESS")
+			isDone := code == exitDone && published == nil && point > all-20 // it only cleared away
+			if code != 128+int(signal) && !isHalf && !isDone {
+				t.Errorf("interrupted at request %d of %d: exit code %d: %s", point, all, code, message)
+			}
+			for info, err := range gcs.New(bucket.Usual()).List(folder) {
+				if err != nil {
 					t.Fatal(err)
 				}
+				if strings.HasSuffix(info.Name, ".lock") || strings.HasSuffix(info.Name, "lease") {
+					if err := storage.Remove(info.Name); err != nil {
+						t.Fatal(err)
+					}
+				}
 			}
-		}
-		if j := run(); j.Run() != nil {
-			t.Fatal(j.stderr.String())
-		}
-		if _, err := storage.Stat(folder + "/out/_SUCCESS"); err != nil {
-			t.Errorf("interrupted at request %d of %d: the next run leaves no whole results: %v", point, all, err)
-		}
+			if j := run(); j.Run() != nil {
+				t.Fatal(j.stderr.String())
+			}
+			if _, err := storage.Stat(folder + "/out/_SUCCESS"); err != nil {
+				t.Errorf("interrupted at request %d of %d: the next run leaves no whole results: %v", point, all, err)
+			}
+		})
 	}
 }
 

@@ -28,8 +28,7 @@ const variablePrefix = "RUNJOB_"
 
 func variableName(setting string) string { return variablePrefix + strings.ToUpper(setting) }
 
-// origin says where the value of a setting comes from: a flag, a variable, a file with its line, a preset, or the
-// default.
+// origin says where the value of a setting comes from: a flag, a variable, a line of a file, a preset or the default.
 type origin string
 
 const (

@@ -9,13 +9,17 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"mirrorbeam.dev/internal/util/goldentest"
 )
 
 const cliPage = "../../docs/reference/cli.md"
 
-// TestCommandPage: the page of commands and flags is made from their declarations. UPDATE=1 rewrites what is between
-// its marks.
-func TestCommandPage(t *testing.T) {
+//go:generate env UPDATE=1 go test -run ^TestGenerated .
+//go:generate env UPDATE=1 go test -run ^TestScripts/^help$ .
+
+// TestGeneratedCommands: the page of commands and flags is made from their declarations, between its marks.
+func TestGeneratedCommands(t *testing.T) {
 	content, err := os.ReadFile(cliPage)
 	if err != nil {
 		t.Fatal(err)
@@ -26,19 +30,11 @@ func TestCommandPage(t *testing.T) {
 	if !found {
 		t.Fatalf("%s has no marks %q and %q", cliPage, begin, end)
 	}
-	want := before + begin + commandTables(t) + end + after
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(cliPage, []byte(want), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	} else if string(content) != want {
-		t.Errorf("%s differs from the declarations of the flags: run the test with UPDATE=1", cliPage)
-	}
+	goldentest.File(t, cliPage, before+begin+commandTables(t)+end+after)
 }
 
-// commandTables returns a table of the commands, and one of the flags of each. A flag that an earlier command has with
-// the same help is left out.
-func commandTables(t *testing.T) string {
+// commandNodes returns the commands and their flags.
+func commandNodes(t *testing.T) []*kong.Node {
 	mappers := kong.NewRegistry().RegisterDefaults()
 	for kind, mapper := range kindMappers() {
 		mappers.RegisterKind(kind, mapper)
@@ -51,7 +47,13 @@ func commandTables(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nodes := shownCommands(parser.Model.Node)
+	return shownCommands(parser.Model.Node)
+}
+
+// commandTables returns a table of the commands, and one of the flags of each. A flag that an earlier command has with
+// the same help is left out.
+func commandTables(t *testing.T) string {
+	nodes := commandNodes(t)
 	isMirrors := func(node *kong.Node) bool { return node.Path() == "mirrors" }
 	mirrors := nodes[slices.IndexFunc(nodes, isMirrors)].Flags
 	commands, flags, known := "", "", map[string]bool{}

@@ -73,10 +73,12 @@ func TestPrecedence(t *testing.T) {
 		"# bands: 0":                  "default",
 		"weight: {text: 1, title: 3}": path + ":8",
 	} {
-		if i := strings.Index(all, "\n"+setting+" "); i < 0 ||
-			!strings.HasPrefix(strings.TrimLeft(all[i+1+len(setting):], " "), "# "+want+"\n") {
-			t.Errorf("%s is not said to be from %s in\n%s", setting, want, all)
-		}
+		t.Run(setting, func(t *testing.T) {
+			if i := strings.Index(all, "\n"+setting+" "); i < 0 ||
+				!strings.HasPrefix(strings.TrimLeft(all[i+1+len(setting):], " "), "# "+want+"\n") {
+				t.Errorf("%s is not said to be from %s in\n%s", setting, want, all)
+			}
+		})
 	}
 	// What is printed is a file of the same settings.
 	os.Unsetenv("RUNJOB_THRESHOLD")
@@ -107,11 +109,13 @@ func TestSettingsFaults(t *testing.T) {
 		"threshold: 7":                 "--threshold 7: must be above 0",
 		"zzzzzzzzzzzzz: 1\nyyyy: true": "unknown setting zzzzzzzzzzzzz",
 	} {
-		_, err := parse([]string{"run", "--config", settingsIn(t, content), "--input", "x", "--output", "y"},
-			io.Discard)
-		if exitCode(err) != exitUsage || !strings.Contains(strings.Join(faultLines(err), "\n"), want) {
-			t.Errorf("%q: %v, want %s", content, err, want)
-		}
+		t.Run(content, func(t *testing.T) {
+			_, err := parse([]string{"run", "--config", settingsIn(t, content), "--input", "x", "--output", "y"},
+				io.Discard)
+			if exitCode(err) != exitUsage || !strings.Contains(strings.Join(faultLines(err), "\n"), want) {
+				t.Errorf("%q: %v, want %s", content, err, want)
+			}
+		})
 	}
 	if _, err := parse([]string{"run", "--config", "missing.yaml"}, io.Discard); exitCode(err) != exitUsage ||
 		!strings.HasPrefix(err.Error(), "--config: open missing.yaml") {
@@ -177,18 +181,20 @@ func TestSchema(t *testing.T) {
 func TestPreset(t *testing.T) {
 	path := settingsIn(t, "preset: code\ncommon: off\ninput: x\noutput: y\n")
 	for _, args := range [][]string{{"--config", path}, {"--preset", "code", "--common", "off"}} {
-		all := printed(t, args...)
-		for setting, want := range map[string]string{
-			"# code: auto":  "preset code",
-			"# split: star": "preset code",
-			"common: off":   "",
-			"# shingle: 3":  "default",
-		} {
-			if i := strings.Index(all, "\n"+setting+" "); i < 0 ||
-				!strings.HasPrefix(strings.TrimLeft(all[i+1+len(setting):], " "), "# "+want) {
-				t.Errorf("%v: %s is not said to be from %s in\n%s", args, setting, want, all)
+		t.Run(args[0], func(t *testing.T) {
+			all := printed(t, args...)
+			for setting, want := range map[string]string{
+				"# code: auto":  "preset code",
+				"# split: star": "preset code",
+				"common: off":   "",
+				"# shingle: 3":  "default",
+			} {
+				if i := strings.Index(all, "\n"+setting+" "); i < 0 ||
+					!strings.HasPrefix(strings.TrimLeft(all[i+1+len(setting):], " "), "# "+want) {
+					t.Errorf("%v: %s is not said to be from %s in\n%s", args, setting, want, all)
+				}
 			}
-		}
+		})
 	}
 	command, err := parse([]string{"run", "--config", path, "--shingle", "4"}, io.Discard)
 	if err != nil {
@@ -214,9 +220,12 @@ func TestPreset(t *testing.T) {
 		"--preset codes": "--preset codes: must be one of corpus, web, code",
 		"--preset plagiarism --similarity jaccard": "--excerpt 8: is for --similarity containment (from preset plagiarism)",
 	} {
-		_, err := parse(append([]string{"run", "--input", "x", "--output", "y"}, strings.Fields(args)...), io.Discard)
-		if exitCode(err) != exitUsage || !strings.Contains(strings.Join(faultLines(err), "\n"), want) {
-			t.Errorf("%s: %v, want %s", args, faultLines(err), want)
-		}
+		t.Run(args, func(t *testing.T) {
+			line := "run --input x --output y " + args
+			_, err := parse(strings.Fields(line), io.Discard)
+			if exitCode(err) != exitUsage || !strings.Contains(strings.Join(faultLines(err), "\n"), want) {
+				t.Errorf("%s: %v, want %s", args, faultLines(err), want)
+			}
+		})
 	}
 }

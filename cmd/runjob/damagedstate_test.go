@@ -216,19 +216,21 @@ func TestDamagedState(t *testing.T) {
 	}
 	remedies := regexp.MustCompile(`--rebuild|: remove |remove the state|state prune`)
 	for _, path := range kinds {
-		for _, damage := range damages {
-			for name, command := range commands {
-				w.restore()
-				if err := errors.Join(os.Remove(path), damage.do(path, []byte(w.files[path]))); err != nil {
-					t.Fatal(err)
-				}
-				err := command()
-				if code := exitCode(err); code != exitDone &&
-					(code != exitStorage || !remedies.MatchString(strings.Join(faultLines(err), "\n"))) {
-					t.Errorf("%s: %s: %s ends with %d: %v", filepath.Base(path), damage.name, name, code, err)
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			for _, damage := range damages {
+				for name, command := range commands {
+					w.restore()
+					if err := errors.Join(os.Remove(path), damage.do(path, []byte(w.files[path]))); err != nil {
+						t.Fatal(err)
+					}
+					err := command()
+					if code := exitCode(err); code != exitDone &&
+						(code != exitStorage || !remedies.MatchString(strings.Join(faultLines(err), "\n"))) {
+						t.Errorf("%s: %s: %s ends with %d: %v", filepath.Base(path), damage.name, name, code, err)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -240,40 +242,43 @@ func TestStateOfAnotherVersion(t *testing.T) {
 	w.config.Republish = true
 	layout := regexp.MustCompile(`^(mirrorbeam [a-z]+ )[0-9]|mbrun002`) // of a run file at its end
 	for _, path := range w.kinds() {
-		content, name := w.files[path], filepath.Base(path)
-		if name == "lock" || name == "generation-0000000002" || path == w.kept {
-			continue // no run needs it that makes all rows
-		}
-		w.restore()
-		other := layout.ReplaceAllStringFunc(content, func(mark string) string { return mark[:len(mark)-1] + "9" })
-		if err := os.WriteFile(path, []byte(other), 0o600); err != nil || other == content {
-			t.Fatal(name, err)
-		}
-		runtime.GC() // no table of an earlier run is shared any more: files of a state never change but in this test
-		_, verifyErr := state.Verify(t.Context(), w.config.State)
-		remedy := "--rebuild"
-		if strings.HasPrefix(name, "generation-") {
-			remedy = "name another folder"
-		}
-		runErr := w.run(t.Context())
-		for command, err := range map[string]error{"verify": state.Remedy(w.config.State, verifyErr), "run": runErr} {
-			if err == nil {
-				t.Errorf("%s: %s takes it", name, command)
-				continue
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			content, name := w.files[path], filepath.Base(path)
+			if name == "lock" || name == "generation-0000000002" || path == w.kept {
+				return // no run needs it that makes all rows
 			}
-			text := strings.Join(faultLines(err), "\n")
-			if exitCode(err) != exitStorage && command == "run" ||
-				!strings.Contains(text, "another version of this program") || !strings.Contains(text, remedy) {
-				t.Errorf("%s: %s: %s", name, command, text)
+			w.restore()
+			other := layout.ReplaceAllStringFunc(content, func(mark string) string { return mark[:len(mark)-1] + "9" })
+			if err := os.WriteFile(path, []byte(other), 0o600); err != nil || other == content {
+				t.Fatal(name, err)
 			}
-		}
-		helped := w.config
-		if helped.Rebuild = remedy == "--rebuild"; !helped.Rebuild {
-			helped.State += "-other"
-		}
-		if _, err := pipeline.Run(t.Context(), helped); err != nil || w.results() != w.rows {
-			t.Errorf("%s: after %s: %v", name, remedy, err)
-		}
+			runtime.GC() // no table of an earlier run is shared any more: only here do files of a state change
+			_, verifyErr := state.Verify(t.Context(), w.config.State)
+			remedy := "--rebuild"
+			if strings.HasPrefix(name, "generation-") {
+				remedy = "name another folder"
+			}
+			runErr := w.run(t.Context())
+			verifyErr = state.Remedy(w.config.State, verifyErr)
+			for command, err := range map[string]error{"verify": verifyErr, "run": runErr} {
+				if err == nil {
+					t.Errorf("%s: %s takes it", name, command)
+					continue
+				}
+				text := strings.Join(faultLines(err), "\n")
+				if exitCode(err) != exitStorage && command == "run" ||
+					!strings.Contains(text, "another version of this program") || !strings.Contains(text, remedy) {
+					t.Errorf("%s: %s: %s", name, command, text)
+				}
+			}
+			helped := w.config
+			if helped.Rebuild = remedy == "--rebuild"; !helped.Rebuild {
+				helped.State += "-other"
+			}
+			if _, err := pipeline.Run(t.Context(), helped); err != nil || w.results() != w.rows {
+				t.Errorf("%s: after %s: %v", name, remedy, err)
+			}
+		})
 	}
 }
 

@@ -239,3 +239,61 @@ esac
 	}
 	checkPublished(t, server, 300)
 }
+
+// TestDataflowCheck runs the script that looks at a project, with a gcloud that knows one.
+func TestDataflowCheck(t *testing.T) {
+	script, err := filepath.Abs("../../scripts/dataflow-check.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := map[string]string{
+		"services list": "dataflow.googleapis.com\ncompute.googleapis.com\n" +
+			"storage.googleapis.com\nlogging.googleapis.com",
+		"storage buckets describe":               "EUROPE-WEST4",
+		"projects get-iam-policy":                "roles/dataflow.worker",
+		"storage buckets get-iam-policy":         "roles/storage.objectUser",
+		"compute networks subnets describe":      "True",
+		"resource-manager org-policies describe": "DENY",
+		"compute regions describe":               "CPUS,200.0,8.0\nDISKS_TOTAL_GB,4096.0,100.0",
+		"auth application-default":               "a token",
+		"compute networks describe":              "default",
+		"projects describe":                      "12345",
+	}
+	for _, c := range []struct {
+		name, question, answer string
+		lacking                string // what the script says next to "lacks"; "": nothing
+	}{
+		{"all is there", "", "", ""},
+		{"no API", "services list", "storage.googleapis.com", "API dataflow"},
+		{"a bucket elsewhere", "storage buckets describe", "US", "a bucket gs://corpora in europe-west4 (it is in: us"},
+		{"a worker without its role", "projects get-iam-policy", "roles/viewer", "the role roles/dataflow.worker"},
+		{"a closed bucket", "storage buckets get-iam-policy", "roles/viewer", "the role roles/storage.objectUser"},
+		{"no way out", "compute networks subnets describe", "False", "a way to the buckets"},
+		{"no subnetwork", "compute networks subnets describe", "", "a subnetwork default"},
+		{"no quota of addresses", "resource-manager org-policies describe", "", "quota IN_USE_ADDRESSES: none left of 20"},
+		{"few cores", "compute regions describe", "CPUS,72.0,8.0\nDISKS_TOTAL_GB,4096,0", "quota CPUS: 64 left of 160"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScene(t)
+			gcloud := "#!/bin/sh\ncase \"$*\" in\n"
+			for question, answer := range whole {
+				if question == c.question {
+					answer = c.answer
+				}
+				gcloud += fmt.Sprintf("%q*) echo '%s' ;;\n", question, answer)
+			}
+			s.write("bin/gcloud", []byte(gcloud+"*) exit 1 ;;\nesac\n"))
+			if err := os.Chmod(filepath.Join(s.dir, "bin/gcloud"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			j := s.command(script, "my-project", "europe-west4", "corpora")
+			j.Env = append(j.Env, "GOOGLE_APPLICATION_CREDENTIALS=",
+				"PATH="+filepath.Join(s.dir, "bin")+":"+os.Getenv("PATH"))
+			out, err := j.Output()
+			if said := strings.Contains(string(out), "\nlacks  "+c.lacking); (err != nil) != (c.lacking != "") ||
+				c.lacking != "" && !said || c.lacking == "" && strings.Contains(string(out), "lacks") {
+				t.Errorf("%v:\n%s%s", err, out, &j.stderr)
+			}
+		})
+	}
+}

@@ -213,8 +213,7 @@ func showNearPair(ctx context.Context, w io.Writer, results *finished.Folder) er
 	return nil
 }
 
-// showRemoved begins with the documents that are least similar to the kept one: there one should look before one trusts
-// a threshold.
+// showRemoved begins with the documents least similar to the kept one: look at these before you trust a threshold.
 func showRemoved(ctx context.Context, w io.Writer, results *finished.Folder) error {
 	var rows []output.Member
 	for row, err := range results.Members(ctx) {

@@ -17,9 +17,11 @@ func TestDifference(t *testing.T) {
 		{"a b c d e f", "a b c", []string{"... a b c [-d e f-] ..."}},
 		{"x a b c d e f y", "a b c d e f z", []string{"...  [-x-] ...", "... b c d e f [-y-] {+z+} ..."}},
 	} {
-		got := differenceLines(strings.Fields(c.a), strings.Fields(c.b))
-		if !slices.Equal(got, c.want) {
-			t.Errorf("difference(%q, %q) = %q, want %q", c.a, c.b, got, c.want)
-		}
+		t.Run(c.a, func(t *testing.T) {
+			got := differenceLines(strings.Fields(c.a), strings.Fields(c.b))
+			if !slices.Equal(got, c.want) {
+				t.Errorf("difference(%q, %q) = %q, want %q", c.a, c.b, got, c.want)
+			}
+		})
 	}
 }

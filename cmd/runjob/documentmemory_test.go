@@ -59,33 +59,35 @@ func TestDocumentMemory(t *testing.T) {
 		"long passages":       {words[:15_000_000], []string{"--similarity", "containment"}, 0, 600 << 20, 0},
 		"a long one, usually": {strings.Repeat("some words of a long text ", 4*size/26), nil, 0, 600 << 20, 0},
 	} {
-		s := newScene(t)
-		s.write("stop.txt", []byte(stopWords))
-		large := ""
-		for i := range max(test.copies, 1) {
-			large += document(fmt.Sprintf("large%d", i), test.text+strings.Repeat(" end", i))
-		}
-		s.write("in.jsonl", between(large))
-		j := s.runjob(append(test.arguments, "--audit", "off")...)
-		if err := j.Run(); err != nil {
-			t.Fatalf("%s: %v: %s", name, err, j.stderr.String())
-		}
-		var summary struct {
-			PeakMemoryBytes int64 `json:"peak_memory_bytes"`
-			Counts          struct{ Rejected int64 }
-		}
-		content, err := os.ReadFile(filepath.Join(s.dir, "out", "summary.json"))
-		if err == nil {
-			err = json.Unmarshal(content, &summary)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if summary.Counts.Rejected != test.rejected {
-			t.Errorf("%s: %d rejects, want %d", name, summary.Counts.Rejected, test.rejected)
-		}
-		if summary.PeakMemoryBytes > test.memory {
-			t.Errorf("%s: %d MiB of memory, and %d MiB allowed", name, summary.PeakMemoryBytes>>20, test.memory>>20)
-		}
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			s.write("stop.txt", []byte(stopWords))
+			large := ""
+			for i := range max(test.copies, 1) {
+				large += document(fmt.Sprintf("large%d", i), test.text+strings.Repeat(" end", i))
+			}
+			s.write("in.jsonl", between(large))
+			j := s.runjob(append(test.arguments, "--audit", "off")...)
+			if err := j.Run(); err != nil {
+				t.Fatalf("%s: %v: %s", name, err, j.stderr.String())
+			}
+			var summary struct {
+				PeakMemoryBytes int64 `json:"peak_memory_bytes"`
+				Counts          struct{ Rejected int64 }
+			}
+			content, err := os.ReadFile(filepath.Join(s.dir, "out", "summary.json"))
+			if err == nil {
+				err = json.Unmarshal(content, &summary)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if summary.Counts.Rejected != test.rejected {
+				t.Errorf("%s: %d rejects, want %d", name, summary.Counts.Rejected, test.rejected)
+			}
+			if summary.PeakMemoryBytes > test.memory {
+				t.Errorf("%s: %d MiB of memory, and %d MiB allowed", name, summary.PeakMemoryBytes>>20, test.memory>>20)
+			}
+		})
 	}
 }

@@ -370,17 +370,13 @@ func (r *evalReport) print(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	say(w, "truth %s: %s of %s", r.Truth.File, counted(r.Truth.Pairs, "pair"),
 		counted(r.Truth.Documents, "document"))
-	if r.Truth.Below > 0 {
-		say(w, "; %s below the threshold %g", counted(r.Truth.Below, "line"), r.Truth.Threshold)
-	}
+	sayIf(w, r.Truth.Below > 0, "; %s below the threshold %g", counted(r.Truth.Below, "line"), r.Truth.Threshold)
 	say(w, "\nresults in %s: %s, threshold %g, %s, %s\n\n", r.Results.Folder, counted(r.Results.Documents, "document"),
 		r.Results.Threshold, counted(r.Results.Pairs, "pair"), counted(r.Results.Clusters, "cluster"))
 	r.printScores(w)
 	printExamples(w, "The most similar pairs that were missed:", r.Missed)
 	printExamples(w, "The least similar pairs that are wrong:", r.Wrong)
-	if len(r.Notes) > 0 {
-		say(w, "\n")
-	}
+	sayIf(w, len(r.Notes) > 0, "\n")
 	for _, note := range r.Notes {
 		say(w, "note: %s\n", note)
 	}
@@ -436,7 +432,5 @@ func printExamples(w io.Writer, title string, examples []example) {
 }
 
 func printText(w io.Writer, text string) {
-	if text != "" {
-		say(w, "       | %s\n", text)
-	}
+	sayIf(w, text != "", "       | %s\n", text)
 }

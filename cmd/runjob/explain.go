@@ -12,6 +12,7 @@ import (
 	"mirrorbeam.dev/internal/inspect/difference"
 	"mirrorbeam.dev/internal/inspect/explain"
 	"mirrorbeam.dev/internal/result/finished"
+	"mirrorbeam.dev/internal/schema/output"
 )
 
 type explainCommand struct {
@@ -41,6 +42,15 @@ func (c *explainCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return failure.New(failure.Input, err)
 	}
+	if row, is, err := findSuspect(ctx, folder, c.A, c.B); err != nil {
+		return failure.New(failure.Input, err)
+	} else if is && c.JSON {
+		return printJSON(out, row)
+	} else if is {
+		w := bufio.NewWriter(out)
+		printSuspect(w, row)
+		return w.Flush()
+	}
 	x, err := explain.Explain(ctx, folder, c.A, c.B, explain.Options{NoInput: c.NoInput})
 	if err != nil {
 		return failure.New(failure.Input, err)
@@ -51,6 +61,29 @@ func (c *explainCommand) Run(ctx context.Context, out io.Writer) error {
 	w := bufio.NewWriter(out)
 	printExplanation(w, x, c.Color.isOn())
 	return w.Flush()
+}
+
+func findSuspect(ctx context.Context, f *finished.Folder, a, b string) (row *output.Suspect, is bool, err error) {
+	for row, err := range f.Suspects(ctx) {
+		if isOf := (row.Site == a || row.ID == a) && row.Protected == b; isOf || err != nil {
+			return &row, isOf, err
+		}
+	}
+	return nil, false, nil
+}
+
+func printSuspect(w io.Writer, s *output.Suspect) {
+	say(w, "%s  %s copies %s: %s, %s, by %s\n", s.ID, s.Site, s.Protected, s.Severity, s.Class, s.By)
+	paragraph(w, 2, "because: "+strings.Join(s.Reasons, ", "))
+	for _, page := range s.Examples {
+		say(w, "\n%s\n  has %.4f of %s (%d of %d words, by its %s)\n", page.Page, page.Similarity, page.Original,
+			page.Words, page.OfWords, page.Reading)
+		for _, passage := range [][2]string{{"there", page.Passage}, {"original", page.OriginalPassage}} {
+			if passage[1] != "" {
+				paragraph(w, 4, passage[0]+": "+passage[1])
+			}
+		}
+	}
 }
 
 func printExplanation(w io.Writer, x *explain.Explanation, isColoured bool) {
@@ -73,9 +106,7 @@ func printExplanation(w io.Writer, x *explain.Explanation, isColoured bool) {
 		say(w, "\nthe texts as one, with [-what only A has-] and {+what only B has+}\n")
 		printRuns(w, x.Difference, isColoured)
 	}
-	if len(x.Notes) > 0 {
-		say(w, "\n")
-	}
+	sayIf(w, len(x.Notes) > 0, "\n")
 	for _, note := range x.Notes {
 		say(w, "note: %s\n", note)
 	}
@@ -83,9 +114,7 @@ func printExplanation(w io.Writer, x *explain.Explanation, isColoured bool) {
 
 func printDocument(w io.Writer, label string, d *explain.Document) {
 	say(w, "%s  %s", label, d.Name())
-	if d.Ref != "" && d.Ref != d.Name() {
-		say(w, "  (%s)", d.Ref)
-	}
+	sayIf(w, d.Ref != "" && d.Ref != d.Name(), "  (%s)", d.Ref)
 	sayCapture(w, d.URL, d.Date)
 	say(w, "\n")
 	var facts []string
@@ -112,17 +141,13 @@ func printDocument(w io.Writer, label string, d *explain.Document) {
 		}
 		facts = append(facts, fate)
 	}
-	if len(facts) > 0 {
-		say(w, "   %s\n", strings.Join(facts, ", "))
-	}
+	sayIf(w, len(facts) > 0, "   %s\n", strings.Join(facts, ", "))
 }
 
 // sayCapture says from where and when a web archive has fetched a document, if that is known.
 func sayCapture(w io.Writer, url, date string) {
 	for _, text := range []string{url, date} {
-		if text != "" {
-			say(w, "  %s", text)
-		}
+		sayIf(w, text != "", "  %s", text)
 	}
 }
 
@@ -131,25 +156,28 @@ func printMeasures(w io.Writer, x *explain.Explanation) {
 	if s == nil {
 		return
 	}
-	say(w, "\nsimilarity      %.4f   %s in common, %s in either", s.Jaccard, counted(s.Common, "shingle"),
-		count(s.Union))
-	if s.Needed > 0 {
-		say(w, "; a pair of these sizes has %s in common", count(s.Needed))
+	say(w, "\n")
+	if !s.IsGiven {
+		printSets(w, s)
 	}
+	if s.Hamming != nil {
+		say(w, "SimHash         %d of %d bits differ\n", *s.Hamming, s.Bits)
+	}
+	sayIf(w, s.Words > 0, "passage         %s, the longest that both have\n", counted(s.Words, "word"))
+	if k := x.Keys; k != nil {
+		say(w, "keys            %s\n", keysText(k))
+	}
+}
+
+func printSets(w io.Writer, s *explain.Similarity) {
+	say(w, "similarity      %.4f   %s in common, %s in either", s.Jaccard, counted(s.Common, "shingle"),
+		count(s.Union))
+	sayIf(w, s.Needed > 0, "; a pair of these sizes has %s in common", count(s.Needed))
 	say(w, "\n")
 	if s.Whole != nil {
 		say(w, "by all          %.4f   with the shingles that do not count\n", *s.Whole)
 	}
 	say(w, "of A in B       %.4f\nof B in A       %.4f\n", s.ContainmentA, s.ContainmentB)
-	if s.Hamming != nil {
-		say(w, "SimHash         %d of %d bits differ\n", *s.Hamming, s.Bits)
-	}
-	if s.Words > 0 {
-		say(w, "passage         %s, the longest that both have\n", counted(s.Words, "word"))
-	}
-	if k := x.Keys; k != nil {
-		say(w, "keys            %s\n", keysText(k))
-	}
 }
 
 func keysText(k *explain.Keys) string {
@@ -176,15 +204,11 @@ func printPath(w io.Writer, p *explain.Path) {
 	for i, step := range p.Steps {
 		isShown := i < mostSteps || i >= len(p.Steps)-mostSteps || i == p.Weakest
 		if !isShown {
-			if i == mostSteps || i == p.Weakest+1 {
-				say(w, "         ...\n")
-			}
+			sayIf(w, i == mostSteps || i == p.Weakest+1, "         ...\n")
 			continue
 		}
 		say(w, "  %6s %s", scoreText(&step), step.B)
-		if i == p.Weakest {
-			say(w, "   <- the weakest")
-		}
+		sayIf(w, i == p.Weakest, "   <- the weakest")
 		say(w, "\n")
 	}
 }
@@ -281,17 +305,11 @@ func printMembers(w io.Writer, list *explain.Members) {
 			say(w, "  %9s B", count(*m.Bytes))
 		}
 		say(w, "  %s", m.ID)
-		if m.Ref != m.ID {
-			say(w, "  (%s)", m.Ref)
-		}
+		sayIf(w, m.Ref != m.ID, "  (%s)", m.Ref)
 		sayCapture(w, m.URL, m.Date)
-		if m.Reference {
-			say(w, "  of the reference")
-		}
+		sayIf(w, m.Reference, "  of the reference")
 		say(w, "\n")
-		if m.Text != "" {
-			say(w, "        %s\n", excerpt(m.Text))
-		}
+		sayIf(w, m.Text != "", "        %s\n", excerpt(m.Text))
 	}
 	printRange(w, "document", list.Offset, len(list.Documents), int64(list.Size))
 	for _, note := range list.Notes {

@@ -65,7 +65,7 @@ var inputFaults = []struct {
 	{"a bucket that cannot be reached, and `--storage-timeout 1s`", func(s *scene) observed {
 		j := s.runjob("--input", "gs://corpora/in", "--storage-timeout", "1s")
 		j.Env = append(j.Environ(), "STORAGE_EMULATOR_HOST=127.0.0.1:1")
-		return j.fails(exitInput)
+		return j.fails(exitUnavailable)
 	}},
 	{"`--config` is a named pipe", func(s *scene) observed {
 		s.write("in.jsonl", between(""))
@@ -148,17 +148,19 @@ func TestTold(t *testing.T) {
 		},
 		{"other", nil, "one id is used", "repeated_ids", false},
 	} {
-		s := newScene(t)
-		s.write("in/a.jsonl",
-			[]byte(document("same", "one of two good documents")+document(test.id, "the other is unlike it")))
-		for _, name := range test.files {
-			s.write(name, []byte("none"))
-		}
-		code, message := s.runjob("--input", "in", "--emit", "removed").ends()
-		if summary := s.outputs()["summary.json"]; code != exitDone ||
-			strings.Contains(message, test.line) != test.contains ||
-			strings.Contains(summary, test.summary) != test.contains {
-			t.Errorf("%s: exit code %d, %s\n%s", test.line, code, message, summary)
-		}
+		t.Run(test.id, func(t *testing.T) {
+			s := newScene(t)
+			s.write("in/a.jsonl",
+				[]byte(document("same", "one of two good documents")+document(test.id, "the other is unlike it")))
+			for _, name := range test.files {
+				s.write(name, []byte("none"))
+			}
+			code, message := s.runjob("--input", "in", "--emit", "removed").ends()
+			if summary := s.outputs()["summary.json"]; code != exitDone ||
+				strings.Contains(message, test.line) != test.contains ||
+				strings.Contains(summary, test.summary) != test.contains {
+				t.Errorf("%s: exit code %d, %s\n%s", test.line, code, message, summary)
+			}
+		})
 	}
 }

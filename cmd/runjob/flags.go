@@ -17,13 +17,14 @@ import (
 	"mirrorbeam.dev/job"
 )
 
-// commands are the sub-commands. Their flags come from their fields. The flags of configurations are listed
-// in settings.go.
+// commands are the sub-commands. Their flags come from their fields; settings.go lists the flags of configurations.
 type commands struct {
 	Run     runCommand     `cmd:""`
 	Mirrors mirrorsCommand `cmd:""`
 	Plan    planCommand    `cmd:""`
 	Demo    demoCommand    `cmd:""`
+
+	Decontaminate decontaminateCommand `cmd:""`
 
 	Show    showCommand    `cmd:""`
 	Explain explainCommand `cmd:""`
@@ -31,6 +32,7 @@ type commands struct {
 	Recut   recutCommand   `cmd:""`
 	Eval    evalCommand    `cmd:""`
 	Query   queryCommand   `cmd:""`
+	Names   namesCommand   `cmd:""`
 
 	State      stateCommand      `cmd:""`
 	Finish     finishCommand     `cmd:""`
@@ -45,6 +47,7 @@ type commands struct {
 
 	Version    versionCommand    `cmd:""`
 	Completion completionCommand `cmd:""`
+	Values     valuesCommand     `cmd:"" hidden:"" passthrough:""`
 	Manual     manualCommand     `cmd:"" name:"man"`
 
 	ShowVersion versionFlag `name:"version"`
@@ -53,10 +56,11 @@ type commands struct {
 
 func newCommands() *commands {
 	return &commands{
-		Run:      runCommand{Config: job.Default()},
-		Mirrors:  newMirrorsCommand(),
-		Plan:     planCommand{Config: plan.Default()},
-		Settings: configCommand{Settings: job.Default()},
+		Run:           runCommand{Config: job.Default()},
+		Mirrors:       newMirrorsCommand(),
+		Decontaminate: newDecontaminateCommand(),
+		Plan:          planCommand{Config: plan.Default()},
+		Settings:      configCommand{Settings: job.Default()},
 	}
 }
 
@@ -111,7 +115,11 @@ func parse(args []string, out io.Writer) (command, error) {
 	if err != nil {
 		return nil, err
 	}
-	selected, err := parser.Parse(joinNegative(args))
+	var selected *kong.Context
+	placed, err := placeInputs(parser, joinNegative(args))
+	if err == nil {
+		selected, err = parser.Parse(placed)
+	}
 	if helped {
 		return nil, nil
 	}
@@ -155,6 +163,8 @@ func (c *commands) addFlags(parser *kong.Node, mappers *kong.Registry) error {
 			flags = jobFlags(&c.Run.Config)
 		case "mirrors":
 			flags = jobFlags(&c.Mirrors.Config)
+		case "decontaminate":
+			flags = jobFlags(&c.Decontaminate.Config)
 		case "config":
 			flags = optional(jobFlags(&c.Settings.Settings))
 		case "plan":
@@ -190,8 +200,7 @@ func oncePerKey(of kong.Mapper) kong.MapperFunc {
 	}
 }
 
-// withoutCommand removes the name of the called command, which the parser puts in front of a fault that Validate
-// returns.
+// withoutCommand removes the name of the command, which the parser puts in front of an error of Validate.
 func withoutCommand(err error, called string) error {
 	text := strings.TrimPrefix(err.Error(), strings.TrimPrefix(called, "runjob ")+": ")
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
@@ -202,8 +211,7 @@ func withoutCommand(err error, called string) error {
 	return errors.New(text)
 }
 
-// joinNegative joins values such as -1 to their flags, as in --hamming=-1. Otherwise the parser would take
-// them for flags.
+// joinNegative joins values such as -1 to their flags, as in --hamming=-1: the parser would take them for flags.
 func joinNegative(args []string) []string {
 	var joined []string
 	for i, arg := range args {
@@ -216,6 +224,49 @@ func joinNegative(args []string) []string {
 		joined = append(joined, arg)
 	}
 	return joined
+}
+
+// placeInputs gives arguments without a flag to --input, if the called command runs a job or plans one. After a flag
+// that takes a list, an argument is left alone unless it names a file: it is more likely an item of the list.
+func placeInputs(parser *kong.Kong, args []string) ([]string, error) {
+	called, _ := calledNode(parser, args)
+	flags := map[string]*kong.Flag{}
+	for _, f := range called.Flags {
+		flags["--"+f.Name] = f
+		if f.Short != 0 {
+			flags["-"+string(f.Short)] = f
+		}
+	}
+	if args[0] != "plan" && !runsJob(args[0]) || flags["--input"] == nil {
+		return args, nil
+	}
+	placed := args[:1:1]
+	for i := 1; i < len(args); i++ {
+		arg := args[i]
+		switch flag := flags[arg]; {
+		case arg == "--":
+			for _, input := range args[i+1:] {
+				placed = append(placed, "--input="+input)
+			}
+			return placed, nil
+		case flag != nil && !flag.IsBool() && i+1 < len(args):
+			placed = append(placed, arg, args[i+1])
+			i++
+		case len(arg) > 2 && arg[0] == '-' && flags["-"+strings.SplitN(arg, "=", 2)[0]] != nil:
+			// the parser would take the letters behind the first one for the value of a short flag
+			return nil, fmt.Errorf("unknown flag %s, did you mean %q?", arg, "-"+arg)
+		case arg != "-" && strings.HasPrefix(arg, "-") || listBefore(called, args[:i]) != "" && !exists(arg):
+			placed = append(placed, arg)
+		default:
+			placed = append(placed, "--input="+arg)
+		}
+	}
+	return placed, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // parseText reads the value of a flag that accepts any bytes, such as a path, or an item of a list. The parser would

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/alecthomas/kong"
+
+	"mirrorbeam.dev/internal/keep/preference"
 )
 
 // helpText is an entry of settings.txt or commands.txt: a line, and the text that is indented below it. Its paragraphs
@@ -40,7 +42,7 @@ var commandsText string
 var commandHelp = sync.OnceValue(func() map[string]string {
 	texts := map[string]string{}
 	command := ""
-	for _, one := range readHelp(commandsText) {
+	for _, one := range readHelp(strings.ReplaceAll(commandsText, "{keep}", preference.Forms(preference.InOrder))) {
 		if strings.HasPrefix(one.line, "runjob") {
 			command = one.line
 			texts[command] = one.text

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/job"
 )
 
@@ -36,7 +37,8 @@ func TestVersion(t *testing.T) {
 			Value: "2026-11-22T00:00:00Z",
 		}, {Key: "vcs.modified", Value: "true"}, {Key: "GOOS", Value: "linux"}, {Key: "GOARCH", Value: "amd64"}},
 	}
-	want := "runjob v1.2.3\ncommit abc of 2026-11-22T00:00:00Z, modified\nbuild 12ab\ngo1.26.0 linux/amd64\nApache Beam v2.77.0\n"
+	want := "runjob v1.2.3\ncommit abc of 2026-11-22T00:00:00Z, modified\nbuild 12ab\ngo1.26.0 linux/amd64\nApache Beam v2.77.0\n" +
+		"kernels for " + asmkernels.SelectedTier().String() + "\n"
 	if got := versionText(info, "12ab"); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -66,14 +68,19 @@ func TestCompletion(t *testing.T) {
 		"runjob run --input x --min-sh": "--min-shingles",
 		"runjob sketch --ki":            "--kind",
 		"runjob nothing --":             "",
+		"runjob run --preset plag":      "plagiarism",
+		"runjob run --emit pairs,uni":   "pairs,unique",
 	} {
-		words := strings.Fields(typed)
-		script := saidBy(t, "completion", "bash") + "COMP_WORDS=(" + typed + "); COMP_CWORD=" +
-			string(rune('0'+len(words)-1)) + "; _runjob; echo \"${COMPREPLY[*]}\"\n"
-		said, err := exec.CommandContext(t.Context(), bash, "--norc", "-c", script).CombinedOutput()
-		if got := strings.TrimSpace(string(said)); err != nil || got != want {
-			t.Errorf("%s: %q, want %q (%v)", typed, got, want, err)
-		}
+		t.Run(typed, func(t *testing.T) {
+			words := strings.Fields(typed)
+			script := saidBy(t, "completion", "bash") +
+				"runjob() { echo plagiarism pairs unique; }; COMP_WORDS=(" + typed + "); COMP_CWORD=" +
+				string(rune('0'+len(words)-1)) + "; _runjob; echo \"${COMPREPLY[*]}\"\n"
+			said, err := exec.CommandContext(t.Context(), bash, "--norc", "-c", script).CombinedOutput()
+			if got := strings.TrimSpace(string(said)); err != nil || got != want {
+				t.Errorf("%s: %q, want %q (%v)", typed, got, want, err)
+			}
+		})
 	}
 }
 

@@ -336,5 +336,5 @@ func (s *scene) besideAnother() observed {
 		s.t.Fatal(err)
 	}
 	defer other.Close()
-	return s.runjob("--state", "state").fails(exitStorage)
+	return s.runjob("--state", "state", "--wait-for-lease", "0s").fails(exitUnavailable)
 }

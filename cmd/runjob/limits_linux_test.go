@@ -88,10 +88,12 @@ func TestCheckGroups(t *testing.T) {
 		"8:pids:/old\n0::/\n":       "/pids/old/pids.max",
 		"8:pids:/old\n4:memory:/\n": "/pids/old/pids.max",
 	} {
-		err := checkGroups(root, list)
-		if err == nil && want != "" ||
-			err != nil && (want == "" || !strings.HasSuffix(err.Error(), "raise "+root+want)) {
-			t.Errorf("%q: %v, want %q", list, err, want)
-		}
+		t.Run(list, func(t *testing.T) {
+			err := checkGroups(root, list)
+			if err == nil && want != "" ||
+				err != nil && (want == "" || !strings.HasSuffix(err.Error(), "raise "+root+want)) {
+				t.Errorf("%q: %v, want %q", list, err, want)
+			}
+		})
 	}
 }

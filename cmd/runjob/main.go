@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -35,8 +36,11 @@ const (
 	exitInput       = 3
 	exitStorage     = 4
 	exitCondition   = 10
-	exitInterrupted = 130
-	exitUnread      = 141 // as for a program that SIGPIPE has ended
+	exitUnavailable = 75 // EX_TEMPFAIL of sysexits.h
+	exitHungUp      = 128 + int(syscall.SIGHUP)
+	exitInterrupted = 128 + int(syscall.SIGINT)
+	exitUnread      = 128 + int(syscall.SIGPIPE)
+	exitTerminated  = 128 + int(syscall.SIGTERM)
 )
 
 func main() {
@@ -54,19 +58,20 @@ func run(args []string) int {
 	signal.Ignore(syscall.SIGPIPE)
 	if isWorker(args) {
 		if err := parseWorkerFlags(args); err != nil {
-			return report(args, nil, err)
+			return report(args, nil, err, exitCode(err))
 		}
 		defer easeCollector()()
 		keepToRoom()
 		beam.Init() // does not return in a worker
 	}
 	if err := checkLimits(); err != nil {
-		return report(args, nil, err)
+		return report(args, nil, err, exitCode(err))
 	}
 	out := &standardOutput{}
 	command, err := parse(args, out)
 	if out.fault != nil || err != nil || command == nil { // nil: help was asked for and printed
-		return report(args, nil, cmp.Or(out.fault, err))
+		err = cmp.Or(out.fault, err)
+		return report(args, nil, err, exitCode(err))
 	}
 	beam.Init()
 	quietLogs()
@@ -76,8 +81,8 @@ func run(args []string) int {
 	context.AfterFunc(ctx, stop)
 	storage.SetWaiting(storage.Waiting{End: ctx, Tell: tellWaits(command)})
 	// a trace of Go would end with the code for wrong usage
-	err = work.Shielded(func() error { return command.Run(ctx, out) })
-	return report(args, command, cmp.Or(err, out.fault))
+	err = cmp.Or(work.Shielded(func() error { return command.Run(ctx, out) }), out.fault)
+	return report(args, command, err, endingCode(ctx, err))
 }
 
 // endings are the signals that ask the program to end. If the user makes it ignore the end of the terminal
@@ -100,15 +105,17 @@ func quietLogs() {
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
 }
 
-// report prints the error of a command and returns its exit code. The command is nil if the error came before
-// one was known.
-func report(args []string, of command, err error) int {
-	code := exitCode(err)
+// report prints the error of a command and returns its exit code. The command is nil if none was known yet.
+func report(args []string, of command, err error, code int) int {
+	out := io.Writer(os.Stderr)
+	if l, is := of.(interface{ out() io.Writer }); is {
+		out = l.out()
+	}
 	switch code {
 	case exitDone, exitUnread:
 		return code
-	case exitInterrupted:
-		say(os.Stderr, "runjob: interrupted%s\n", leftBehind(of))
+	case exitInterrupted, exitTerminated, exitHungUp:
+		say(out, "runjob: interrupted%s\n", leftBehind(of))
 		return code
 	}
 	if l, is := of.(interface{ json() *slog.Logger }); is && l.json() != nil {
@@ -116,10 +123,24 @@ func report(args []string, of command, err error) int {
 		return code
 	}
 	for _, line := range faultLines(err) {
-		say(os.Stderr, "runjob: %s\n", line)
+		say(out, "runjob: %s\n", line)
 	}
 	if code == exitUsage {
 		say(os.Stderr, "See '%s --help'.\n", calledCommand(args))
+	}
+	return code
+}
+
+// endingCode is exitCode for a command whose context a signal may have ended, which the code then tells.
+func endingCode(ctx context.Context, err error) int {
+	code := exitCode(err)
+	if code != exitInterrupted || context.Cause(ctx) == nil {
+		return code
+	}
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
+		if strings.HasPrefix(context.Cause(ctx).Error(), signal.String()) {
+			return 128 + int(signal)
+		}
 	}
 	return code
 }
@@ -134,6 +155,8 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &gone):
 		return exitUnread
+	case errors.Is(err, pipeline.ErrUnavailable):
+		return exitUnavailable
 	case errors.Is(err, pipeline.ErrUsage):
 		return exitUsage
 	case errors.Is(err, pipeline.ErrInput):
@@ -148,7 +171,7 @@ func exitCode(err error) int {
 
 func leftBehind(of command) string {
 	switch of.(type) {
-	case *runCommand, *mirrorsCommand, *recutCommand:
+	case *runCommand, *mirrorsCommand, *decontaminateCommand, *recutCommand:
 		return "; the output folder is as it was"
 	case *finishCommand:
 		return "; the job continues"

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"mirrorbeam.dev/internal/failure"
@@ -17,7 +17,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// successMetric tells when a run last ended well. A run that fails hands the value of the last file on.
+// successMetric tells when a run last ended well. It is the first of the metrics of results.
 const successMetric = "runjob_last_success_time_seconds"
 
 // endMetric comes first in a file of metrics, so that it can be told from a file of somebody else.
@@ -45,78 +45,102 @@ func checkMetricsFile(path string) error {
 }
 
 type ending struct {
-	at   time.Time
-	code int
+	begun, at time.Time
+	code      int
 	// summary is nil unless the results are published.
 	summary *finished.Summary
 }
 
-// writeMetrics replaces a file of metrics in the text format of Prometheus, as its node exporter reads them.
+// writeMetrics replaces a file of metrics in the text format of Prometheus, as its node exporter reads them. The metrics
+// of the last run come first, then the metrics of the last results, which outlive runs that fail.
 func writeMetrics(path string, e ending) error {
 	if err := checkOthers(path); err != nil { // hours may have passed since the last time
 		return failure.Errorf(failure.Storage, "--metrics-file: %w", err)
 	}
-	var b []byte
-	metric := func(name, help string, value float64) {
-		b = fmt.Appendf(b, "# HELP %s %s\n# TYPE %s gauge\n%s %s\n", name, help, name, name,
-			strconv.FormatFloat(value, 'f', -1, 64))
+	var run exposition
+	run.gauge(endMetric, "When the last run ended.", unixSeconds(e.at))
+	run.gauge("runjob_last_begin_time_seconds", "When the last run began.", unixSeconds(e.begun))
+	run.gauge("runjob_last_exit_code", "The exit code of the last run.", float64(e.code))
+	results := lastResults(path)
+	if e.summary != nil {
+		results = metricsOf(e.summary, e.at)
 	}
-	at := float64(e.at.UnixMilli()) / 1000
-	metric(endMetric, "When the last run ended.", at)
-	metric("runjob_last_exit_code", "The exit code of the last run.", float64(e.code))
-	if success, known := lastSuccess(path); e.summary != nil {
-		metric(successMetric, "When a run last published its results, or found them up to date.", at)
-	} else if known {
-		metric(successMetric, "When a run last published its results, or found them up to date.", success)
-	}
-	if s := e.summary; s != nil {
-		metric("runjob_last_seconds", "Duration of the run that made the results.", s.Seconds)
-		for _, figure := range slices.Concat(findings.Figures(s.Totals), findings.Figures(s.Extras)) {
-			metric("runjob_"+figure.Metric, schemas.Description("summary", figure.Path...), float64(figure.Value))
-		}
-		if s.State != nil {
-			metric("runjob_results_kept", "1 if nothing had changed since the last run, whose results remain.",
-				oneIf(s.State.IsKept))
-			metric("runjob_suspects_unseen", "Suspects of earlier runs that this run could not check.",
-				float64(s.State.Unseen))
-			b = appendChanges(b, "runjob_changes",
-				"Clusters, groups of mirrors and suspects that have changed since the run before.", s.State.Changes)
-			b = appendChanges(b, "runjob_unacknowledged_changes",
-				"Unacknowledged changes of this run and earlier ones.", s.State.Unacknowledged)
-		}
-	}
-	if err := storage.WriteFile(path, b); err != nil {
+	if err := storage.WriteFile(path, append(run, results...)); err != nil {
 		return failure.Errorf(failure.Storage, "--metrics-file: %w", err)
 	}
 	return nil
 }
 
-func appendChanges(b []byte, name, help string, changes map[string]map[string]int64) []byte {
-	b = fmt.Appendf(b, "# HELP %s %s\n# TYPE %[1]s gauge\n", name, help)
+// metricsOf returns the metrics of results that were published, or found up to date.
+func metricsOf(s *finished.Summary, at time.Time) (b exposition) {
+	b.gauge(successMetric, "When a run last published its results, or found them up to date.", unixSeconds(at))
+	b.gauge("runjob_last_seconds", "Duration of the run that made the results.", s.Seconds)
+	b.gauge("runjob_cpu_seconds", "CPU time of the run that made the results.", s.CPUSeconds)
+	b.gauge("runjob_peak_memory_bytes", "Largest resident size of the run that made the results.",
+		float64(s.PeakMemoryBytes))
+	b.gauge("runjob_temp_bytes", "Largest size of the temporary files of the run that made the results.",
+		float64(s.TempBytes))
+	b.head("runjob_requests", "Requests to buckets and web servers of the run that made the results.")
+	for _, r := range s.Requests {
+		b = fmt.Appendf(b, "runjob_requests{kind=%q} %d\n", r.Kind, r.Requests)
+	}
+	for _, figure := range slices.Concat(findings.Figures(s.Totals), findings.Figures(s.Extras)) {
+		b.gauge("runjob_"+figure.Metric, schemas.Description("summary", figure.Path...), float64(figure.Value))
+	}
+	if s.State == nil {
+		return b
+	}
+	b.gauge("runjob_state_generation", "The generation that the last results belong to.", float64(s.State.Generation))
+	b.gauge("runjob_results_kept", "1 if nothing had changed since the last run, whose results remain.",
+		oneIf(s.State.IsKept))
+	b.gauge("runjob_suspects_unseen", "Suspects of earlier runs that this run could not check.",
+		float64(s.State.Unseen))
+	b.changes("runjob_changes",
+		"Clusters, groups of mirrors and suspects that have changed since the run before.", s.State.Changes)
+	b.changes("runjob_unacknowledged_changes",
+		"Unacknowledged changes of this run and earlier ones.", s.State.Unacknowledged)
+	return b
+}
+
+// exposition is a text of metrics.
+type exposition []byte
+
+func (b *exposition) head(name, help string) {
+	*b = fmt.Appendf(*b, "# HELP %s %s\n# TYPE %[1]s gauge\n", name, help)
+}
+
+func (b *exposition) gauge(name, help string, value float64) {
+	b.head(name, help)
+	*b = fmt.Appendf(*b, "%s %s\n", name, strconv.FormatFloat(value, 'f', -1, 64))
+}
+
+// changes writes a metric with a series for each kind of change of each kind of row.
+func (b *exposition) changes(name, help string, changes map[string]map[string]int64) {
+	b.head(name, help)
 	for _, of := range output.Followed {
 		if changes[of] == nil {
 			continue
 		}
 		for _, kind := range output.ChangeKindsOf(of) {
-			b = fmt.Appendf(b, "%s{of=%q,change=%q} %d\n", name, of, kind, changes[of][kind])
+			*b = fmt.Appendf(*b, "%s{of=%q,change=%q} %d\n", name, of, kind, changes[of][kind])
 		}
 	}
-	return b
 }
 
-func lastSuccess(path string) (value float64, known bool) {
+// lastResults returns the metrics of the last results in a file, if there are any.
+func lastResults(path string) []byte {
 	content, err := storage.ReadBeginning(path, mostMetrics)
 	if err != nil {
-		return 0, false
+		return nil
 	}
-	for line := range strings.Lines(string(content)) {
-		if text, is := strings.CutPrefix(line, successMetric+" "); is {
-			value, err = strconv.ParseFloat(strings.TrimSpace(text), 64)
-			return value, err == nil
-		}
+	first := bytes.Index(content, []byte("# HELP "+successMetric+" "))
+	if first < 0 {
+		return nil
 	}
-	return 0, false
+	return content[first:]
 }
+
+func unixSeconds(at time.Time) float64 { return float64(at.UnixMilli()) / 1000 }
 
 func oneIf(is bool) float64 {
 	if is {

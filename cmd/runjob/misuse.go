@@ -83,9 +83,11 @@ func choices(of *kong.Node, name string) string {
 	return ""
 }
 
-// explainArgument says where an argument belongs for which the called command has no place. Fault is what the parser
-// says.
+// explainArgument says where an argument belongs that the called command does not take. Fault is the parser's error.
 func explainArgument(fault error, argument string, called *kong.Node, args []string) error {
+	if ours := foreignCommands[argument]; ours != "" && argument == args[0] {
+		return fmt.Errorf("unknown command %s, did you mean 'runjob %s'?", argument, ours)
+	}
 	at := max(slices.Index(args, argument), 0)
 	if list := listBefore(called, args[:at]); list != "" {
 		return fmt.Errorf("unexpected argument %s: write a list with commas and without spaces, as in %s,%s", argument,
@@ -97,23 +99,14 @@ func explainArgument(fault error, argument string, called *kong.Node, args []str
 			places = append(places, f.String())
 		}
 	}
-	switch {
-	case len(places) > mostPlaces: // of a command that runs a job, or plans one
-		return fmt.Errorf(
-			"unexpected argument %s: give each file after an --input of its own, or all of them as a quoted pattern: "+
-				"--input 'DIR/*.jsonl'", argument)
-	case len(places) > 0:
+	if len(places) > 0 {
 		return fmt.Errorf("unexpected argument %s: give it by the flag that it belongs to: %s", argument,
 			strings.Join(places, ", "))
 	}
 	return fault
 }
 
-// mostPlaces is the largest number of flags that a message names for a file or a folder.
-const mostPlaces = 4
-
-// listBefore returns the flag with its value that arguments end in, such as "--emit clusters", if the flag takes a
-// list.
+// listBefore returns the flag and value at the end of the arguments, as "--emit clusters", if the flag takes a list.
 func listBefore(called *kong.Node, args []string) string {
 	end := len(args)
 	for _, f := range called.Flags {
@@ -194,12 +187,26 @@ var foreignFlags = byWord(map[string]string{
 	"--min-shingles":                "--min-length --min-ngram-size",
 	"--hamming":                     "--bit-diff",
 	"--bits":                        "--hash-bits",
-	"--lanes":                       "--num-workers --num-proc --workers --threads --n-jobs",
-	"--temp":                        "--cache-dir",
-	"--input":                       "--path",
+	"--lanes":                       "--num-workers --num-proc --workers --threads --n-jobs --jobs",
+	"--temp":                        "--cache-dir --tmp --tmpdir",
+	"--input":                       "--path --paths --files",
+	"--output":                      "--out --output-dir --out-dir",
+	"--check":                       "--dry-run",
+	"--overwrite":                   "--force",
+	"--log-every 1s":                "--verbose --progress",
 	"--keys minhash":                "--minhash",
 	"--keys simhash":                "--simhash",
 	"--keys exact":                  "--exact",
+})
+
+// foreignCommands are commands of other programs, and what takes their place.
+var foreignCommands = byWord(map[string]string{
+	"run":     "dedup dedupe deduplicate cluster find scan",
+	"query":   "search lookup",
+	"explain": "compare diff",
+	"report":  "stats html",
+	"recut":   "threshold rethreshold",
+	"mirrors": "sites",
 })
 
 // byWord returns the key of each word of the values.

@@ -35,23 +35,24 @@ func TestOthers(t *testing.T) {
 		"tmp/own":  false,
 		"tmp/new":  false,
 	} {
-		query := queryCommand{Output: at(name)}
-		w, queried := query.create()
-		if queried == nil {
-			w.Abort()
-		}
-		for what, err := range map[string]error{
-			"matches":            queried,
-			"metrics":            checkMetricsFile(at(name)),
-			"metrics at the end": writeMetrics(at(name), ending{at: time.Now()}),
-		} {
-			if (err != nil) != refused ||
-				refused &&
-					(!strings.Contains(err.Error(), at(name)) ||
-						!strings.HasSuffix(err.Error(), ": name a file in a folder of your own")) {
-				t.Errorf("%s in %s: %v", what, name, err)
+		t.Run(name, func(t *testing.T) {
+			w, queried := createOutput(at(name))
+			if queried == nil {
+				w.Abort()
 			}
-		}
+			for what, err := range map[string]error{
+				"matches":            queried,
+				"metrics":            checkMetricsFile(at(name)),
+				"metrics at the end": writeMetrics(at(name), ending{at: time.Now()}),
+			} {
+				if (err != nil) != refused ||
+					refused &&
+						(!strings.Contains(err.Error(), at(name)) ||
+							!strings.HasSuffix(err.Error(), ": name a file in a folder of your own")) {
+					t.Errorf("%s in %s: %v", what, name, err)
+				}
+			}
+		})
 	}
 	if content, err := os.ReadFile(victim); err != nil || len(content) > 0 {
 		t.Errorf("the file behind the link holds %q, %v", content, err)

@@ -12,6 +12,7 @@ import (
 
 	"mirrorbeam.dev/internal/inspect/plan"
 	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/job"
 	"mirrorbeam.dev/lshbands"
 )
 
@@ -139,6 +140,10 @@ func printPairs(w io.Writer, curve []plan.Point) {
 func printPlan(to io.Writer, a *plan.Advice) error {
 	w := bufio.NewWriter(to)
 	printReads(w, a.Reads)
+	if len(a.Tables) > 0 {
+		printTables(w, a)
+		return w.Flush()
+	}
 	printCorpus(w, a)
 	printChoices(w, a)
 	if a.Chosen >= 0 {
@@ -154,6 +159,28 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 	return w.Flush()
 }
 
+// printTables prints the tables of fingerprints, the cheapest first.
+func printTables(w io.Writer, a *plan.Advice) {
+	documents := a.Config.Documents
+	if c := a.Corpus; c != nil {
+		documents = c.Documents + c.ReferenceDocuments
+		say(w, "%s, %s; %s rejected\n", counted(documents, "document"), size(c.Bytes), count(c.Rejected))
+	} else {
+		say(w, "%s\n", counted(documents, "document"))
+	}
+	say(w, "fingerprints of %d bits that differ in at most %d\n\n", a.Config.Bits, a.Config.Hamming)
+	say(w, "  %6s %6s %10s %8s %9s  %s\n", "tables", "prefix", "candidates", "CPU-s", "keys", "flag")
+	for i := range a.Tables {
+		t, mark := &a.Tables[i], " "
+		if i == a.Chosen {
+			mark = "*"
+		}
+		say(w, "%s %6d %6d %10s %8s %9s  --blocks %s\n", mark, t.Tables, t.PrefixBits, short(t.Candidates),
+			seconds(t.CPUSeconds), size(rounded(t.Bytes)), job.BlocksText(t.Blocks))
+	}
+	say(w, "* what 'runjob run' does with these flags; all find the same pairs\n")
+}
+
 func printCorpus(w io.Writer, a *plan.Advice) {
 	c := a.Corpus
 	within := fmt.Sprintf("of at least %g", a.Config.Threshold)
@@ -165,9 +192,7 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 		return
 	}
 	say(w, "%s, %s", counted(c.Documents+c.ReferenceDocuments, "document"), size(c.Bytes))
-	if c.ReferenceDocuments > 0 {
-		say(w, ", %s of them in the reference", count(c.ReferenceDocuments))
-	}
+	sayIf(w, c.ReferenceDocuments > 0, ", %s of them in the reference", count(c.ReferenceDocuments))
 	defer printPreset(w, c)
 	if c.SampledDocuments == c.Documents+c.ReferenceDocuments {
 		say(w, "; %s rejected; %.1f distinct shingles each\n", count(c.Rejected), c.Shingles)
@@ -229,9 +254,7 @@ func printChoice(w io.Writer, a *plan.Advice, i int, similarities []float64) {
 	} else {
 		say(w, " %9s", size(rounded(c.Bytes)))
 	}
-	if !c.Fits {
-		say(w, "  keys too large")
-	}
+	sayIf(w, !c.Fits, "  keys too large")
 	say(w, "\n")
 }
 
@@ -261,8 +284,7 @@ func printFooter(w io.Writer, a *plan.Advice) {
 		size(rounded(a.Estimate.TempBytes)), short(a.Estimate.Requests))
 }
 
-// marks are the similarities for which the ranking shows the probability: the threshold, and one tenth and
-// two tenths less if these are above 0.
+// marks are the similarities whose probability the ranking shows: the threshold, and 0.1 and 0.2 less if above 0.
 func marks(threshold float64) []float64 {
 	marks := []float64{threshold}
 	for _, below := range []float64{0.1, 0.2} {
@@ -278,9 +300,7 @@ func printHotGroups(w io.Writer, c plan.Choice) {
 		say(w, "Candidates are estimates: %s, and in nine of ten plans from %s to %s.\n", short(c.Candidates),
 			short(c.CandidatesLow), short(c.CandidatesHigh))
 	}
-	if len(c.HotGroups) > 0 {
-		say(w, "Large groups of documents under one key:\n")
-	}
+	sayIf(w, len(c.HotGroups) > 0, "Large groups of documents under one key:\n")
 	for _, hotGroup := range c.HotGroups {
 		treated := "all compared"
 		if hotGroup.Dense {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -29,13 +30,15 @@ func TestDrawCurve(t *testing.T) {
 		t.Errorf("the curve is\n%s\nwant\n%s", got, want)
 	}
 	for _, threshold := range []float64{0.001, 0.5, 1} {
-		b.Reset()
-		drawCurve(&b, lshbands.Scheme{Bands: 1, Rows: 1}.Probability, threshold)
-		for line := range strings.Lines(b.String()) {
-			if len(line) > lineWidth {
-				t.Errorf("a line of %d characters: %s", len(line), line)
+		t.Run(fmt.Sprint(threshold), func(t *testing.T) {
+			b.Reset()
+			drawCurve(&b, lshbands.Scheme{Bands: 1, Rows: 1}.Probability, threshold)
+			for line := range strings.Lines(b.String()) {
+				if len(line) > lineWidth {
+					t.Errorf("a line of %d characters: %s", len(line), line)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -53,9 +56,11 @@ func TestShort(t *testing.T) {
 		7e9:    "7.0G",
 		3e13:   "30T",
 	} {
-		if got := short(n); got != want {
-			t.Errorf("%g is written %s, want %s", n, got, want)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if got := short(n); got != want {
+				t.Errorf("%g is written %s, want %s", n, got, want)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -40,9 +41,9 @@ func (l *logging) watcher() job.Monitor {
 // monitor shows on the standard error how far a job has come: on a terminal a line for each stage, which changes while
 // the stage is at work, and elsewhere a line now and then.
 func (l *logging) monitor(stages func() []work.StageProgress) (end func()) {
-	p := &progressPrinter{out: os.Stderr, log: l.json()}
+	p := &progressPrinter{out: l.out(), log: l.json()}
 	interval := max(l.LogEvery, shortestInterval)
-	if p.log == nil && isTerminal(os.Stderr) && os.Getenv("TERM") != "dumb" {
+	if l.LogFormat == "text" && isTerminal(os.Stderr) && os.Getenv("TERM") != "dumb" {
 		interval = terminalInterval
 		p.width = lineWidth
 		if width, _, err := term.GetSize(int(os.Stderr.Fd())); err == nil && width > 0 {
@@ -65,6 +66,7 @@ type progressPrinter struct {
 	width int
 
 	ended []work.Stage // stages that have got their last line
+	share float64      // of the job that is done, as shown last
 	open  bool         // a line is there that has no end yet
 	begun bool         // a line was printed
 }
@@ -97,16 +99,19 @@ func (p *progressPrinter) show(now time.Time, stages []work.StageProgress) {
 	}
 	p.begun = true
 	s, t := &stages[at], totalOf(stages)
+	p.share = max(p.share, shareDone(s)) // of stages at the same time, the first may end last
+	job := jobLine(p.share, now.Sub(stages[0].Begun))
 	switch {
 	case p.log != nil:
-		p.log.Info("progress", "stage", s.Stage, "tasks_done", s.Done, "tasks", s.Tasks, "records", s.Records,
-			"bytes", s.Bytes, "seconds", now.Sub(s.Begun).Seconds(), "seconds_left", timeLeft(s, now).Seconds(),
+		p.log.Info("progress", "percent", int(100*p.share), "stage", s.Stage, "tasks_done", s.Done, "tasks", s.Tasks,
+			"records", s.Records, "bytes", s.Bytes, "seconds", now.Sub(s.Begun).Seconds(),
+			"seconds_left", timeLeft(s, now).Seconds(),
 			"memory_bytes", t.resident, "written_bytes", t.written)
 	case p.width == 0:
-		say(p.out, "runjob: %s\n", stageLine(s, now, t))
+		say(p.out, "runjob: %s\n", job+stageLine(s, now, t))
 	default:
 		p.close(stages[:at], false)
-		p.rewrite(stageLine(s, now, t))
+		p.rewrite(job + stageLine(s, now, t))
 	}
 }
 
@@ -173,11 +178,60 @@ func timeLeft(s *work.StageProgress, now time.Time) time.Duration {
 	return time.Duration(float64(now.Sub(s.Begun)) * float64(s.Tasks-s.Done) / float64(s.Done))
 }
 
-func stageLine(s *work.StageProgress, now time.Time, t total) string {
-	parts := []string{fmt.Sprintf("%-11s %3d %%", s.Stage, 100*s.Done/max(s.Tasks, 1))}
-	if rest := timeLeft(s, now); rest > 0 {
-		parts = append(parts, rest.Round(time.Second).String()+" left")
+// steps say what stages do, and which share of the CPU time of an ordinary job they take, in percent.
+var steps = map[work.Stage]struct {
+	does  string
+	share float64
+}{
+	work.Read:        {"listing files", 0},
+	work.Fingerprint: {"reading texts", 30},
+	work.Source:      {"counting sources", 1},
+	work.Common:      {"finding common words", 2},
+	work.Strip:       {"leaving common out", 2},
+	work.Trim:        {"finding passages", 4},
+	work.Prune:       {"pruning documents", 1},
+	work.Spread:      {"sorting shingles", 6},
+	work.Count:       {"counting shingles", 3},
+	work.Key:         {"making keys", 13},
+	work.Group:       {"finding candidates", 13},
+	work.Gather:      {"gathering pairs", 4},
+	work.Score:       {"comparing pairs", 8},
+	work.Audit:       {"checking recall", 2},
+	work.Cluster:     {"clustering", 3},
+	work.Site:        {"comparing sites", 1},
+	work.Guard:       {"comparing protected", 1},
+	work.Mirror:      {"grouping mirrors", 1},
+	work.Write:       {"writing results", 5},
+}
+
+// shareDone returns which share of a job is done while a stage is at work. Stages that the job lacks count as done when
+// a later one begins.
+func shareDone(s *work.StageProgress) float64 {
+	done, all := 0., 0.
+	for at, now := 0, slices.Index(work.Stages, s.Stage); at < len(work.Stages); at++ {
+		share := steps[work.Stages[at]].share
+		switch all += share; {
+		case at < now:
+			done += share
+		case at == now:
+			done += share * float64(s.Done) / float64(max(s.Tasks, 1))
+		}
 	}
+	return done / all
+}
+
+// jobLine says how far a job has come in the time since it began.
+func jobLine(share float64, since time.Duration) string {
+	line := fmt.Sprintf("%3.0f %%  ", math.Floor(100*share))
+	if share > 0 && share < 1 {
+		left := time.Duration(float64(since) * (1 - share) / share)
+		line += "about " + left.Round(time.Second).String() + " left  "
+	}
+	return line
+}
+
+func stageLine(s *work.StageProgress, now time.Time, t total) string {
+	parts := []string{fmt.Sprintf("%-20s %3d %%", steps[s.Stage].does, 100*s.Done/max(s.Tasks, 1))}
 	until := now
 	if s.Done >= s.Tasks { // what comes next is not known yet
 		until = s.Ended
@@ -192,7 +246,7 @@ func stageLine(s *work.StageProgress, now time.Time, t total) string {
 
 func endLine(s *work.StageProgress) string {
 	took := s.Ended.Sub(s.Begun)
-	parts := []string{fmt.Sprintf("%-11s %5.1f s", s.Stage, max(took, 0).Seconds())}
+	parts := []string{fmt.Sprintf("%-20s %5.1f s", steps[s.Stage].does, max(took, 0).Seconds())}
 	parts = append(parts, amounts(s, took)...)
 	return strings.Join(append(parts, size(s.Resident)+" memory", size(s.Written)+" written",
 		counted(s.Tasks, "task")), "  ")
@@ -216,8 +270,7 @@ func amounts(s *work.StageProgress, took time.Duration) (parts []string) {
 }
 
 const (
-	// usualPercent is the usual value of GOGC: the collector starts when the garbage reaches this percentage
-	// of the memory in use.
+	// usualPercent is the usual GOGC: the collector starts when garbage is this percentage of the memory in use.
 	usualPercent = 100
 	// A job uses ten megabytes for most of its time, and some hundred at its peak. With the usual setting, garbage
 	// would be collected many times a second at first, and later reach hundreds of megabytes. These two constants allow
@@ -236,8 +289,7 @@ func runJob(ctx context.Context, config job.Config) (finished.Summary, error) {
 	return pipeline.Run(ctx, config)
 }
 
-// showProgress tells the user which step takes long. On a terminal the line of a stage, which has no end yet, makes
-// way.
+// showProgress tells the user which step takes long. On a terminal it replaces the unfinished line of a stage.
 func showProgress(line string) {
 	if isTerminal(os.Stderr) && os.Getenv("TERM") != "dumb" {
 		say(os.Stderr, "\r\x1b[K")
@@ -283,7 +335,7 @@ func easeCollector() (restore func()) {
 // logging says what a command that waits for a job tells on the standard error.
 type logging struct {
 	Quiet     bool
-	LogFormat string        `enum:"text,json" default:"text" placeholder:"FORMAT"`
+	LogFormat string        `enum:"text,timed,json" default:"text" placeholder:"FORMAT"`
 	LogEvery  time.Duration `default:"30s" placeholder:"TIME"`
 }
 
@@ -295,6 +347,31 @@ func (l *logging) json() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(os.Stderr, nil))
 }
 
+func (l *logging) out() io.Writer {
+	if l.LogFormat == "timed" {
+		return &timedLines{to: os.Stderr}
+	}
+	return os.Stderr
+}
+
+type timedLines struct {
+	to     io.Writer
+	isOpen bool // the last line has no end yet
+}
+
+func (t *timedLines) Write(text []byte) (int, error) {
+	var lines []byte
+	for line := range bytes.Lines(text) {
+		if !t.isOpen {
+			lines = append(time.Now().AppendFormat(lines, time.RFC3339), ' ')
+		}
+		lines = append(lines, line...)
+		t.isOpen = !bytes.HasSuffix(line, []byte("\n"))
+	}
+	_, err := t.to.Write(lines)
+	return len(text), err
+}
+
 // progress returns what gets a line now and then during a long step, nil if nobody is to hear.
 func (l *logging) progress() func(line string) {
 	switch log := l.json(); {
@@ -302,6 +379,8 @@ func (l *logging) progress() func(line string) {
 		return nil
 	case log != nil:
 		return func(line string) { log.Info(line) }
+	case l.LogFormat == "timed":
+		return func(line string) { say(l.out(), "runjob: %s\n", line) }
 	}
 	return showProgress
 }
@@ -312,7 +391,7 @@ func (l *logging) note(format string, args ...any) {
 	case log != nil:
 		log.Info(fmt.Sprintf(format, args...))
 	default:
-		say(os.Stderr, format+"\n", args...)
+		say(l.out(), format+"\n", args...)
 	}
 }
 
@@ -332,9 +411,10 @@ func (l *logging) tell(ctx context.Context, s *finished.Summary) {
 			"seconds", s.Seconds, "cpu_seconds", s.CPUSeconds,
 			"peak_memory_bytes", s.PeakMemoryBytes, "temp_bytes", s.TempBytes)
 	case s.State != nil && s.State.IsKept:
-		printKept(os.Stderr, *s)
+		printKept(l.out(), *s)
 	default:
-		printGrave(ctx, os.Stderr, *s)
-		printSummary(os.Stderr, *s)
+		out := l.out()
+		printGrave(ctx, out, *s)
+		printSummary(out, *s)
 	}
 }

@@ -59,11 +59,14 @@ func TestProgressOnTerminal(t *testing.T) {
 	follow(t, &progressPrinter{out: &b, width: 200})
 	const erase = "\r\x1b[K"
 	want := erase +
-		"fingerprint  25 %  30s left  1,000 documents  2.0 MB  200.0 kB/s  50.0 MB memory  3.0 MB written  task 2 of 4" +
-		erase + "fingerprint  40.0 s  4,000 documents  8.0 MB  200.0 kB/s  50.0 MB memory  3.0 MB written  4 tasks\n" +
-		erase + "key           0 %  50.0 MB memory  3.0 MB written  task 1 of 2" +
-		erase + "key         100 %  70 records  60.0 MB memory  3.0 MB written  task 2 of 2" +
-		erase + "key           5.0 s  70 records  60.0 MB memory  0 B written  2 tasks\n"
+		"  7 %  about 2m3s left  reading texts         25 %  1,000 documents  2.0 MB  200.0 kB/s  50.0 MB memory  " +
+		"3.0 MB written  task 2 of 4" +
+		erase + "reading texts         40.0 s  4,000 documents  8.0 MB  200.0 kB/s  50.0 MB memory  3.0 MB written  " +
+		"4 tasks\n" +
+		erase + " 49 %  about 43s left  making keys            0 %  50.0 MB memory  3.0 MB written  task 1 of 2" +
+		erase + " 62 %  about 31s left  making keys          100 %  70 records  60.0 MB memory  3.0 MB written  " +
+		"task 2 of 2" +
+		erase + "making keys            5.0 s  70 records  60.0 MB memory  0 B written  2 tasks\n"
 	if got := b.String(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -82,7 +85,7 @@ func TestProgressElsewhere(t *testing.T) {
 	var b bytes.Buffer
 	follow(t, &progressPrinter{out: &b})
 	got := b.String()
-	if strings.Count(got, "\n") != 3 || !strings.HasPrefix(got, "runjob: fingerprint  25 %  30s left") ||
+	if strings.Count(got, "\n") != 3 || !strings.HasPrefix(got, "runjob:   7 %  about 2m3s left  reading texts") ||
 		strings.ContainsAny(got, "\r\x1b") {
 		t.Errorf("%q", got)
 	}

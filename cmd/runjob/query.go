@@ -18,16 +18,17 @@ import (
 )
 
 type queryCommand struct {
-	State     string   `required:"" placeholder:"DIR"`
-	Input     []string `required:"" sep:"none" placeholder:"PATH"`
-	Format    string   `default:"auto" placeholder:"FORMAT"`
-	IDField   string   `placeholder:"FIELD"`
-	TextField string   `placeholder:"FIELD"`
-	Output    string   `placeholder:"FILE"`
-	Threshold *float64 `placeholder:"J"`
-	Add       bool
-	Window    int `default:"0" placeholder:"N"`
-	Top       int `default:"0" placeholder:"N"`
+	State        string   `required:"" placeholder:"DIR"`
+	Input        []string `required:"" sep:"none" placeholder:"PATH"`
+	Format       string   `default:"auto" placeholder:"FORMAT"`
+	IDField      string   `placeholder:"FIELD"`
+	TextField    string   `placeholder:"FIELD"`
+	Fingerprints string   `placeholder:"FIELD"`
+	Output       string   `placeholder:"FILE"`
+	Threshold    *float64 `placeholder:"J"`
+	Add          bool
+	Window       int `default:"0" placeholder:"N"`
+	Top          int `default:"0" placeholder:"N"`
 }
 
 func (c *queryCommand) Validate() error {
@@ -59,21 +60,22 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, index.Close()) }()
 	opened := time.Since(start)
-	out, finish, err := c.open(stdout)
+	out, finish, err := openOutput(c.Output, stdout)
 	if err != nil {
 		return failure.Errorf(failure.Storage, "--output: %w", err)
 	}
 	defer func() { err = finish(err) }()
 	q := query.Request{
-		Input:     c.Input,
-		Stdin:     interruptible{ctx, os.Stdin},
-		Format:    c.Format,
-		IDField:   c.IDField,
-		TextField: c.TextField,
-		Top:       c.Top,
-		Add:       c.Add,
-		Window:    c.Window,
-		Progress:  showProgress,
+		Input:        c.Input,
+		Stdin:        interruptible{ctx, os.Stdin},
+		Format:       c.Format,
+		IDField:      c.IDField,
+		TextField:    c.TextField,
+		Fingerprints: c.Fingerprints,
+		Top:          c.Top,
+		Add:          c.Add,
+		Window:       c.Window,
+		Progress:     showProgress,
 	}
 	if c.Threshold != nil {
 		q.Threshold = *c.Threshold
@@ -89,25 +91,21 @@ func (c *queryCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	say(os.Stderr, "%s, %s of them with near-duplicates %s, %s in all; %s rejected",
 		counted(counts.Documents, "document"), count(counts.Matched), where, counted(counts.Matches, "pair"),
 		count(counts.Rejected))
-	if counts.Rejected > 0 {
-		say(os.Stderr, ", such as %s", counts.FirstReject)
-	}
+	sayIf(os.Stderr, counts.Rejected > 0, ", such as %s", counts.FirstReject)
 	took := time.Since(start) - opened
 	say(os.Stderr, "\n%.1f s, of which %.1f s to open the index", time.Since(start).Seconds(), opened.Seconds())
-	if counts.Documents > 0 {
-		say(os.Stderr, "; %.3f ms a document", 1e3*took.Seconds()/float64(counts.Documents))
-	}
+	sayIf(os.Stderr, counts.Documents > 0, "; %.3f ms a document", 1e3*took.Seconds()/float64(counts.Documents))
 	say(os.Stderr, "\n")
 	return nil
 }
 
-// open opens the place for the matches. It returns a function that finishes them: a file gets its name only
-// if there was no error.
-func (c *queryCommand) open(stdout io.Writer) (out io.Writer, finish func(error) error, err error) {
-	if c.Output == "" {
+// openOutput opens a file for rows, the standard output if its name is empty. It returns a function that finishes it: a
+// file gets its name only if there was no error.
+func openOutput(path string, stdout io.Writer) (out io.Writer, finish func(error) error, err error) {
+	if path == "" {
 		return stdout, func(err error) error { return err }, nil
 	}
-	w, err := c.create()
+	w, err := createOutput(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -115,7 +113,7 @@ func (c *queryCommand) open(stdout io.Writer) (out io.Writer, finish func(error)
 	return buffered, func(fault error) error {
 		defer w.Abort()
 		if err := buffered.Flush(); err != nil && fault == nil {
-			fault = failure.Errorf(failure.Storage, "write matches: %w", err)
+			fault = failure.Errorf(failure.Storage, "write rows: %w", err)
 		}
 		if fault != nil {
 			return fault
@@ -127,19 +125,19 @@ func (c *queryCommand) open(stdout io.Writer) (out io.Writer, finish func(error)
 	}, nil
 }
 
-// create begins the file of matches. If something else has its name, such as a pipe, it opens that.
-func (c *queryCommand) create() (storage.Writer, error) {
-	if err := checkOthers(c.Output); err != nil {
+// createOutput begins a file of rows. If something else has its name, such as a pipe, it opens that.
+func createOutput(path string) (storage.Writer, error) {
+	if err := checkOthers(path); err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(c.Output); err == nil && !info.Mode().IsRegular() {
-		file, err := os.OpenFile(c.Output, os.O_WRONLY, 0)
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
 			return nil, fmt.Errorf("%w: name a file", err)
 		}
 		return special{file}, nil
 	}
-	final, err := followed(c.Output)
+	final, err := followed(path)
 	if err != nil {
 		return nil, err
 	}

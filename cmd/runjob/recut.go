@@ -68,8 +68,8 @@ func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 				"a run at this threshold has keys of its own\n")
 	}
 	printWarnings(os.Stderr, summary.Warnings)
-	say(os.Stderr, "results in %s: %s, summary.json\n", c.Output, strings.Join(summary.Config.Emit, ", "))
-	printNext(os.Stderr, summary)
+	say(os.Stderr, "results in %s: %s, summary.json\n", shellName(c.Output), strings.Join(summary.Config.Emit, ", "))
+	printNext(os.Stderr, summary, true)
 	return nil
 }
 

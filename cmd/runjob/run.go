@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,14 +15,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
 	"mirrorbeam.dev/internal/audit"
-	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/result/finished"
-	"mirrorbeam.dev/internal/schema/findings"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/job"
 	"mirrorbeam.dev/pipeline"
-	"mirrorbeam.dev/sketch"
 )
 
 type runCommand struct {
@@ -43,7 +40,12 @@ func (c *runCommand) BeforeApply(parsed *kong.Context, chosen *chooser) error {
 
 type conditionMet struct{ error }
 
-func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
+func (c *runCommand) Run(ctx context.Context, out io.Writer) (err error) {
+	file, err := toOneFile(&c.Config, job.IsLocal(*runners.Runner) && !c.Async && !c.Report && !forLauncher(), out)
+	if err != nil {
+		return err
+	}
+	defer file.end()
 	if c.Check {
 		return c.check(ctx)
 	}
@@ -52,10 +54,12 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 		if err := checkMetricsFile(c.MetricsFile); err != nil {
 			return err
 		}
+		begun := time.Now()
 		defer func() {
 			err = errors.Join(err, writeMetrics(c.MetricsFile, ending{
+				begun:   begun,
 				at:      time.Now(),
-				code:    exitCode(err),
+				code:    endingCode(ctx, err),
 				summary: done,
 			}))
 		}()
@@ -73,6 +77,9 @@ func (c *runCommand) Run(ctx context.Context, _ io.Writer) (err error) {
 		return c.submit(ctx)
 	}
 	summary, err := runJob(ctx, c.Config)
+	if err == nil {
+		err = file.publish(&summary)
+	}
 	if err != nil {
 		return err
 	}
@@ -113,46 +120,46 @@ func conditions(s *finished.Summary) error {
 func printSummary(w io.Writer, s finished.Summary) {
 	n := s.Counts
 	say(w, "%s, %s", counted(n.Documents, "document"), size(n.Bytes))
-	if n.ReferenceDocuments > 0 {
-		say(w, "; %s in the reference, %s", count(n.ReferenceDocuments), size(n.ReferenceBytes))
-	}
+	sayIf(w, n.ReferenceDocuments > 0,
+		"; %s in the reference, %s", count(n.ReferenceDocuments), size(n.ReferenceBytes))
 	say(w, "; %s rejected", count(n.Rejected))
-	if n.Empty > 0 {
-		say(w, " (%s without a text)", count(n.Empty))
+	sayIf(w, n.Empty > 0, " (%s without a text)", count(n.Empty))
+	if isOneFile(s.Config.Output) {
+		sayIf(w, n.Rejected > 0, "; a folder as --output has them as rejects")
+	} else {
+		sayIf(w, n.Rejected > 0, ", see %s", shellName(s.Config.Output)+"/rejects-*")
 	}
-	if n.Rejected > 0 {
-		say(w, ", see %s", filepath.Join(s.Config.Output, "rejects-*"))
-	}
-	if len(s.PassedOver) > 0 {
-		say(w, "; passed over: %s", passedOver(s))
-	}
-	if n.InvalidUTF8 > 0 {
-		say(w, "; %s not valid UTF-8", count(n.InvalidUTF8))
-	}
+	sayIf(w, len(s.PassedOver) > 0, "; passed over: %s", passedOver(s))
+	sayIf(w, n.InvalidUTF8 > 0, "; %s not valid UTF-8", count(n.InvalidUTF8))
 	say(w, "\n")
+	printFields(w, &s)
 	printFiles(w, s)
 	say(w, "plan: %s\n", planText(s))
 	if n.IgnoredIn > 0 {
 		say(w, "base texts: left out of %s", counted(n.IgnoredIn, "document"))
-		if n.IgnoredWhole > 0 {
-			say(w, ", %s of which contain nothing else and are only compared for equality", count(n.IgnoredWhole))
-		}
+		sayIf(w, n.IgnoredWhole > 0,
+			", %s of which contain nothing else and are only compared for equality", count(n.IgnoredWhole))
 		say(w, "\n")
 	} else if len(s.Config.Ignore) > 0 {
 		say(w, "base texts: no document contains any of them\n")
 	}
 	printCommon(w, s)
 	printTrimmed(w, s.Trimmed)
+	if s.Config.Keys == methods.None {
+		printChanges(w, s.State, s.Config.Rebuild)
+		printCost(w, s)
+		return
+	}
 	printUnmarked(w, s)
 	if !s.Config.Scorer().HasClusters {
 		say(w, "found %s (%s of identical documents)\n", counted(n.Pairs, "pair"), count(n.Identical))
 		printSources(w, s.Sources)
+		printChanges(w, s.State, s.Config.Rebuild)
 		printCost(w, s)
 		return
 	}
-	if s.Plan.Keys == methods.MinHash && s.Plan.ExpectedRecall < s.Config.Recall {
-		say(w, "note: with these --bands and --rows that is below --recall %g\n", s.Config.Recall)
-	}
+	sayIf(w, s.Plan.Keys == methods.MinHash && s.Plan.ExpectedRecall < s.Config.Recall,
+		"note: with these --bands and --rows that is below --recall %g\n", s.Config.Recall)
 	printFound(w, s)
 	if a := s.Audit; a != nil {
 		say(w, "audit: %s\n", auditText(a))
@@ -173,9 +180,7 @@ func printFound(w io.Writer, s finished.Summary) {
 		counted(n.Clusters, "cluster"))
 	if s.Config.TellsRemoved() {
 		say(w, "; %s removed", count(n.Removed))
-		if n.ReferenceDocuments > 0 {
-			say(w, " (%s like a reference document)", count(n.RemovedForReference))
-		}
+		sayIf(w, n.ReferenceDocuments > 0, " (%s like a reference document)", count(n.RemovedForReference))
 		say(w, ", %s kept", count(n.Kept))
 	}
 	say(w, "\n")
@@ -206,9 +211,7 @@ func printChanges(w io.Writer, s *finished.StateSummary, isRebuilt bool) {
 	say(w, "generation %d: %s read, %s unchanged, %s gone", s.Generation, read, count(s.Files.Unchanged),
 		count(s.Files.Removed))
 	say(w, "%s\n", changesText(s.Changes))
-	if s.Scratch != "" {
-		say(w, "all documents were compared from scratch: %s\n", s.Scratch)
-	}
+	sayIf(w, s.Scratch != "", "all documents were compared from scratch: %s\n", s.Scratch)
 	printUnacknowledged(w, s)
 }
 
@@ -229,6 +232,24 @@ func changesText(counts map[string]map[string]int64) string {
 		}
 	}
 	return b.String()
+}
+
+// printFields tells which fields were chosen for the user, as the flags that name them.
+func printFields(w io.Writer, s *finished.Summary) {
+	var flags []string
+	for _, of := range job.SettingsOf(&s.Config) {
+		if !slices.Contains(s.Files.Fields, of.Name) {
+			continue
+		}
+		value := fmt.Sprint(of.Value)
+		if of.Name == "weight" {
+			fields, _ := s.Config.TextFields()
+			value = strings.Join(fields, "=1,") + "=1"
+		}
+		flags = append(flags, "--"+strings.ReplaceAll(of.Name, "_", "-")+" "+shellName(value))
+	}
+	sayIf(w, len(flags) > 0, "note: fields by their names and lengths, as none were given: %s\n",
+		strings.Join(flags, " "))
 }
 
 func passedOver(s finished.Summary) string {
@@ -319,12 +340,14 @@ var converters = map[string]string{
 func printUnmarked(w io.Writer, s finished.Summary) {
 	n := s.Counts
 	if n.Unranked > 0 {
-		lacking := "number or date in the field"
-		if s.Config.Keep.Ranking() != "" {
-			lacking = "source in the list"
-		}
 		say(w, "note: --keep %s: no %s for %s of %s; copies that have one are preferred\n",
-			s.Config.Keep, lacking, count(n.Unranked), counted(n.Documents, "document"))
+			s.Config.Keep, s.Config.Keep.Lacks(), count(n.Unranked), counted(n.Documents, "document"))
+	}
+	for i, field := range s.Config.Keep.Fields()[1:] {
+		if lacking := n.UnrankedTies[i]; lacking > 0 {
+			say(w, "note: --keep %s: no value of %s for %s of %s; copies that have one are preferred\n",
+				s.Config.Keep, field, count(lacking), counted(n.Documents, "document"))
+		}
 	}
 	switch {
 	case n.Unsited > 0 && n.Unsited == n.Documents:
@@ -382,6 +405,8 @@ func printCost(w io.Writer, s finished.Summary) {
 		say(w, "skipped: %s pairs not compared, in %s too large to compare fully, such as one of %s with %s and %s\n",
 			count(s.Skipped.Pairs), counted(s.Skipped.Groups, "group"),
 			counted(s.Skipped.Example.Documents, "document"), s.Skipped.Example.First, s.Skipped.Example.Second)
+		sayIf(w, s.Config.CommonLaw().IsOff() && !s.Config.Scorer().HasClusters,
+			"hint: --common auto leaves out what so many documents share, and compares the rest\n")
 	}
 	if s.Skipped.Kept > 0 {
 		say(w, "note: %s of the kept documents were not compared with all others, and may be similar to them\n",
@@ -410,18 +435,26 @@ func printCost(w io.Writer, s finished.Summary) {
 	if s.State != nil {
 		written = append(slices.Clip(written), output.Changes)
 	}
-	say(w, "results in %s: %s, summary.json\n", s.Config.Output, strings.Join(written, ", "))
-	printNext(w, s)
+	if isOneFile(s.Config.Output) {
+		place := shellName(s.Config.Output)
+		if s.Config.Output == corpus.Stdin {
+			place = "the standard output"
+		}
+		say(w, "%s in %s\n", strings.Join(written, ", "), place)
+		return
+	}
+	say(w, "results in %s: %s, summary.json\n", shellName(s.Config.Output), strings.Join(written, ", "))
+	printNext(w, s, false)
 }
 
-func printNext(w io.Writer, s finished.Summary) {
+func printNext(w io.Writer, s finished.Summary, isRecut bool) {
 	if s.Counts.Pairs == 0 || len(s.Config.Emit) == 0 {
 		return
 	}
-	next := fmt.Sprintf("next: 'runjob report %s' makes a page of them", s.Config.Output)
+	next := "next: " + shellCommand("report", s.Config.Output) + " makes a page of them"
 	if slices.Contains(s.Config.Emit, output.Clusters) {
-		next += fmt.Sprintf(", 'runjob show %s' lists the clusters", s.Config.Output)
-		if !slices.Contains(s.Config.Emit, output.Unique) {
+		next += ", " + shellCommand("show", s.Config.Output) + " lists the clusters"
+		if !isRecut && !slices.Contains(s.Config.Emit, output.Unique) {
 			next += ", --emit unique writes the corpus without the copies"
 		}
 	}
@@ -507,58 +540,6 @@ func size(n int64) string {
 		return fmt.Sprintf("%d B", n)
 	}
 	return fmt.Sprintf("%.1f kB", float64(n)/1e3)
-}
-
-// mirrorsCommand is the main job with defaults of its own, for those who look for mirrors of sites.
-type mirrorsCommand struct {
-	runCommand
-}
-
-func newMirrorsCommand() mirrorsCommand {
-	preset, _ := job.PresetNamed("mirrors")
-	config := preset.Config()
-	config.Preset = ""
-	return mirrorsCommand{runCommand{Config: config}}
-}
-
-// Validate checks the settings. Features have no letters to fold.
-func (c *mirrorsCommand) Validate() error {
-	if c.Features != "" && c.FeatureWeight == 0 && !slices.Contains(c.Given, "normalize") {
-		c.Normalize = sketch.Normalization{}
-	}
-	return c.Config.Validate()
-}
-
-// Run runs the job and prints the outcome. The best ranked site keeps its copy of a page, unless the user
-// wants another one.
-func (c *mirrorsCommand) Run(ctx context.Context, out io.Writer) error {
-	if c.Rank != "" && !slices.Contains(c.Given, "keep") {
-		c.Keep = preference.Preference("rank:" + c.Rank)
-	}
-	if c.Scorer().IsDistance && !slices.Contains(c.Given, "threshold") {
-		c.Threshold = job.Default().Threshold // it is of no use
-	}
-	return c.runCommand.Run(ctx, out)
-}
-
-func printMirrors(w io.Writer, found *findings.Mirrors) {
-	if found == nil {
-		return
-	}
-	say(w, "%s: %s of mirrors in %s, %s\n", counted(found.Sites, "site"),
-		counted(found.Pairs, "pair"), counted(found.Groups, "group"), counted(found.Suspects, "suspect"))
-	for _, m := range found.TopMirrors {
-		say(w, "  mirror   %s of %s: %s, score %.2f, %s in common\n", m.Site, m.Of, m.Kind, m.Score,
-			counted(m.Pages, "page"))
-	}
-	for _, s := range found.TopSuspects {
-		if s.Sites > 0 {
-			say(w, "  campaign %s: %s copy %s: %s, score %.2f\n", s.Site, counted(s.Sites, "site"), s.Of, s.Kind,
-				s.Score)
-			continue
-		}
-		say(w, "  suspect  %s copies %s: %s, score %.2f, %s\n", s.Site, s.Of, s.Kind, s.Score, counted(s.Pages, "page"))
-	}
 }
 
 func dollars(sum float64) string {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,25 +19,29 @@ import (
 // construction have missed these.
 func TestPlanTextOfSkippedPairs(t *testing.T) {
 	for _, keys := range []methods.Name{methods.Exact, methods.SimHash} {
-		summary := finished.Summary{Plan: finished.Plan{Keys: keys, ExpectedRecall: 1}}
-		for _, groups := range []int64{0, 1} {
-			summary.Skipped.Groups = groups
-			if text := planText(summary); strings.Contains(text, "except for skipped pairs") != (groups > 0) {
-				t.Errorf("%s, %d groups skipped: %s", keys, groups, text)
+		t.Run(fmt.Sprint(keys), func(t *testing.T) {
+			summary := finished.Summary{Plan: finished.Plan{Keys: keys, ExpectedRecall: 1}}
+			for _, groups := range []int64{0, 1} {
+				summary.Skipped.Groups = groups
+				if text := planText(summary); strings.Contains(text, "except for skipped pairs") != (groups > 0) {
+					t.Errorf("%s, %d groups skipped: %s", keys, groups, text)
+				}
 			}
-		}
+		})
 	}
 }
 
 func TestPlanTextOfBands(t *testing.T) {
 	for bands, want := range map[int]string{1: "1 band of 3 rows finds a pair ", 7: "7 bands of 3 rows find a pair "} {
-		summary := finished.Summary{Plan: finished.Plan{
-			Keys:   methods.MinHash,
-			Scheme: lshbands.Scheme{Bands: bands, Rows: 3},
-		}}
-		if text := planText(summary); !strings.HasPrefix(text, want) {
-			t.Errorf("%d bands: %s", bands, text)
-		}
+		t.Run(fmt.Sprint(bands), func(t *testing.T) {
+			summary := finished.Summary{Plan: finished.Plan{
+				Keys:   methods.MinHash,
+				Scheme: lshbands.Scheme{Bands: bands, Rows: 3},
+			}}
+			if text := planText(summary); !strings.HasPrefix(text, want) {
+				t.Errorf("%d bands: %s", bands, text)
+			}
+		})
 	}
 }
 
@@ -45,15 +50,17 @@ func TestSourcesText(t *testing.T) {
 		1: "1 of 1 document of a is in b, too",
 		3: "3 of 3 documents of a are in b, too",
 	} {
-		var b strings.Builder
-		printSources(&b,
-			[]sources.Row{{Source: "a", Documents: of, In: []sources.Share{{Source: "b", Documents: of}}}, {
-				Source:    "b",
-				Documents: 9,
-			}})
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("%s, want %s", b.String(), want)
-		}
+		t.Run(fmt.Sprint(of), func(t *testing.T) {
+			var b strings.Builder
+			printSources(&b,
+				[]sources.Row{{Source: "a", Documents: of, In: []sources.Share{{Source: "b", Documents: of}}}, {
+					Source:    "b",
+					Documents: 9,
+				}})
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s, want %s", b.String(), want)
+			}
+		})
 	}
 }
 
@@ -67,9 +74,11 @@ func TestSize(t *testing.T) {
 		64e6: "64.0 MB",
 		2e9:  "2.0 GB",
 	} {
-		if got := size(n); got != want {
-			t.Errorf("%d bytes are written %s, want %s", n, got, want)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			if got := size(n); got != want {
+				t.Errorf("%d bytes are written %s, want %s", n, got, want)
+			}
+		})
 	}
 }
 

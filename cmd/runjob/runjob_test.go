@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"mirrorbeam.dev/internal/storage/storagetest"
+	"mirrorbeam.dev/internal/util/goldentest"
 	"mirrorbeam.dev/job"
 )
 
@@ -35,7 +36,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		// Not a flag: -update is one of Beam's.
-		UpdateScripts:       os.Getenv("UPDATE") != "",
+		UpdateScripts:       goldentest.Updates(),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

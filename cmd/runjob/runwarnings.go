@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"maps"
 	"slices"
 
 	"mirrorbeam.dev/internal/input/sources"
@@ -83,9 +84,7 @@ func printSources(w io.Writer, rows []sources.Row) {
 	}
 	say(w, "sources: %s of %s of %s %s in %s, too", count(share.Documents), counted(of.Documents, "document"),
 		of.Source, areOf(share.Documents), share.Name())
-	if len(rows) > 2 {
-		say(w, "; of %s sources this is the largest share (summary.json has all)", count(len(rows)))
-	}
+	sayIf(w, len(rows) > 2, "; of %s sources this is the largest share (summary.json has all)", count(len(rows)))
 	say(w, "\n")
 }
 
@@ -95,12 +94,9 @@ func printCommon(w io.Writer, s finished.Summary) {
 		return
 	}
 	say(w, "common shingles: %s in more than %s", count(found.Shingles), counted(found.Above, "document"))
-	if n.CommonIn > 0 {
-		say(w, ", left out of %s", counted(n.CommonIn, "document"))
-	}
-	if n.CommonWhole > 0 {
-		say(w, ", %s of which contain nothing else and are only compared for equality", count(n.CommonWhole))
-	}
+	sayIf(w, n.CommonIn > 0, ", left out of %s", counted(n.CommonIn, "document"))
+	sayIf(w, n.CommonWhole > 0,
+		", %s of which contain nothing else and are only compared for equality", count(n.CommonWhole))
 	say(w, "\n")
 }
 
@@ -108,14 +104,19 @@ func printTrimmed(w io.Writer, t *findings.Trimmed) {
 	if t == nil {
 		return
 	}
+	for _, name := range slices.Sorted(maps.Keys(t.Benchmarks)) {
+		b := t.Benchmarks[name]
+		say(w, "%s: %s of %s found, in %s of %s", name, count(b.Found), counted(int64(b.Items), "item"),
+			counted(b.Places, "place"), counted(b.Documents, "document"))
+		sayIf(w, b.Short > 0, "; too short to look for: %s", count(int64(b.Short)))
+		say(w, "\n")
+	}
 	share := 0.
 	if t.Of > 0 {
 		share = 100 * float64(t.Words) / float64(t.Of)
 	}
 	say(w, "trimmed: %s cut from %s, with %s of %s words (%.1f %%)", counted(t.Passages, "passage"),
 		counted(t.Documents, "document"), count(t.Words), count(t.Of), share)
-	if t.Gone > 0 {
-		say(w, "; removed with too little left: %s", counted(t.Gone, "document"))
-	}
+	sayIf(w, t.Gone > 0, "; removed as a whole: %s", counted(t.Gone, "document"))
 	say(w, "\n")
 }

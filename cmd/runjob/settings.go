@@ -101,11 +101,16 @@ func jobFlags(c *job.Config) []settingFlag { return flagsFor("run", c) }
 func planFlags(c *plan.Config) []settingFlag { return flagsFor("plan", c) }
 
 func presetHelp() string {
-	var all []string
-	for _, p := range job.Presets() {
-		all = append(all, fmt.Sprintf("%s (%s)", p.Name, p.For))
+	var kinds, recipes []string
+	for _, r := range job.Recipes() {
+		recipes = append(recipes, r.Name)
 	}
-	return strings.Join(all, ", ")
+	for _, p := range job.Presets() {
+		if !slices.Contains(recipes, p.Name) {
+			kinds = append(kinds, fmt.Sprintf("%s (%s)", p.Name, p.For))
+		}
+	}
+	return strings.Join(kinds, ", ") + "; or the published settings of a corpus: " + strings.Join(recipes, ", ")
 }
 
 func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) error {
@@ -132,12 +137,20 @@ func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) e
 			Tag:          tag,
 			Required:     f.traits&required != 0,
 		}
-		value.Flag = &kong.Flag{Value: value, PlaceHolder: f.value, Group: &kong.Group{Key: f.group, Title: f.group}}
+		value.Flag = &kong.Flag{
+			Value:       value,
+			PlaceHolder: f.value,
+			Group:       &kong.Group{Key: f.group, Title: f.group},
+			Short:       shortFlags[f.name],
+		}
 		added = append(added, value.Flag)
 	}
 	command.Flags = append(added, command.Flags...)
 	return nil
 }
+
+// shortFlags are the letters of flags that have one.
+var shortFlags = map[string]rune{"input": 'i', "output": 'o'}
 
 func optional(flags []settingFlag) []settingFlag {
 	for i := range flags {

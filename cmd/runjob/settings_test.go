@@ -91,18 +91,20 @@ func TestGiven(t *testing.T) {
 		{"plan --hamming 3", "--hamming 3: is for --keys simhash"},
 		{"plan --memory 0", ""},
 	} {
-		args := strings.Fields(c.args + " --input in")
-		if args[0] == "run" {
-			args = append(args, "--output", "out")
-		}
-		var lines []string
-		if _, err := parse(args, io.Discard); err != nil {
-			lines = faultLines(err)
-		}
-		if want := slices.DeleteFunc([]string{c.fault}, func(s string) bool { return s == "" }); !slices.Equal(lines,
-			want) {
-			t.Errorf("%s: %q, want %q", c.args, lines, want)
-		}
+		t.Run(c.args, func(t *testing.T) {
+			args := strings.Fields(c.args + " --input in")
+			if args[0] == "run" {
+				args = append(args, "--output", "out")
+			}
+			var lines []string
+			if _, err := parse(args, io.Discard); err != nil {
+				lines = faultLines(err)
+			}
+			if want := slices.DeleteFunc([]string{c.fault}, func(s string) bool { return s == "" }); !slices.Equal(lines,
+				want) {
+				t.Errorf("%s: %q, want %q", c.args, lines, want)
+			}
+		})
 	}
 }
 
@@ -143,6 +145,9 @@ func TestForeignFlags(t *testing.T) {
 	ours := map[string]bool{}
 	for _, f := range jobFlags(new(job.Config)) {
 		ours["--"+f.name] = true
+	}
+	for _, own := range []string{"--check", "--log-every"} { // of the command, which are no settings
+		ours[own] = true
 	}
 	for name, place := range foreignFlags {
 		if ours[name] {

@@ -35,9 +35,11 @@ func TestParseSettings(t *testing.T) {
 		"a: {b: c}":              "job.yaml:1: a must have a number for each name",
 		"a: 1\n---\nb: 2\n":      "job.yaml:2: a second document begins, but a file has the settings of one job: remove the line --- and the settings that are not meant",
 	} {
-		if _, err := parseSettings("job.yaml", []byte(content), known); err == nil || err.Error() != want {
-			t.Errorf("%q: %v, want %s", content, err, want)
-		}
+		t.Run(content, func(t *testing.T) {
+			if _, err := parseSettings("job.yaml", []byte(content), known); err == nil || err.Error() != want {
+				t.Errorf("%q: %v, want %s", content, err, want)
+			}
+		})
 	}
 }
 
@@ -65,9 +67,11 @@ func TestReadSettings(t *testing.T) {
 		at("large"):   "large has more than 1048576 bytes",
 		at("nowhere"): "nowhere: no such file or directory: check the path",
 	} {
-		if _, err := readSettings(path, known); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", path, err, want)
-		}
+		t.Run(path, func(t *testing.T) {
+			if _, err := readSettings(path, known); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", path, err, want)
+			}
+		})
 	}
 }
 

@@ -19,6 +19,9 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
+// articleScore is the score of Gudkov's article, which takes fingerprints as if they were the sets.
+const articleScore = "article"
+
 type sketchCommand struct {
 	Paths []string `arg:"" optional:"" name:"path"`
 
@@ -29,7 +32,8 @@ type sketchCommand struct {
 	Tie        string `enum:"alternate,zero,one" default:"alternate" placeholder:"RULE"`
 	Fast       bool
 	Features   bool
-	Hash       string `enum:"md5,sha1,sha256,sha512,ripemd160,crc32" default:"md5" placeholder:"NAME"`
+	Hash       string `enum:"md5,sha1,sha256,sha512,ripemd160,crc32,fnv32a,fnv64a" default:"md5" placeholder:"NAME"`
+	Base64     bool   `name:"base64"`
 	Filter     string `placeholder:"FILE"`
 	Characters bool
 	Unslipped  bool
@@ -37,6 +41,7 @@ type sketchCommand struct {
 	Tokens     sketch.Tokens        `enum:"script,single,words,chars" default:"script" placeholder:"WHAT"`
 	Seed       uint64
 	Compare    bool
+	Score      string `enum:"estimate,article" default:"estimate" placeholder:"WHAT"`
 	Records    bool
 }
 
@@ -48,12 +53,12 @@ func (c *sketchCommand) Validate() error {
 		return fmt.Errorf("--shingle %d: must be from 1 to 64", c.Shingle)
 	case !sketch.IsSimHashLength(c.Bits):
 		return fmt.Errorf("--bits %d: must be 32, or a multiple of 64 up to %d", c.Bits, sketch.MostSimHashBits)
-	case c.Filter != "" && c.Kind != "lsh":
-		return errors.New("--filter: is for --kind lsh")
+	case (c.Filter != "" || c.Base64) && c.Kind != "lsh":
+		return errors.New("--filter and --base64: are for --kind lsh")
 	case (c.Features || c.Fast) && c.Kind != "simhash":
 		return errors.New("--features and --fast: are for --kind simhash")
-	case c.Compare && c.Kind != "simhash" && c.Kind != "singlehash":
-		return errors.New("--compare: is for --kind simhash and singlehash")
+	case c.Score == articleScore && (c.Kind != "singlehash" || !c.Compare):
+		return errors.New("--score article: is for --kind singlehash --compare")
 	}
 	return nil
 }

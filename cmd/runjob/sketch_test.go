@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,8 +32,11 @@ func TestSketchKinds(t *testing.T) {
 	long := sketched(t, path, "--kind", "simhash", "--bits", "64")
 	for args, want := range map[string]string{
 		// The first two digests stand in ExLSH's documentation and article, in base 64.
-		"--kind lsh":                    "38402102129280103081010080208012",
-		"--kind lsh --shingle 4":        "5f656cf5e7bd524dfca7aa6450886565",
+		"--kind lsh":             "38402102129280103081010080208012",
+		"--kind lsh --shingle 4": "5f656cf5e7bd524dfca7aa6450886565",
+		"--kind lsh --base64":    "OEAhAhKSgBAwgQEAgCCAEg==",
+		// Of one shingle, "lorem ipsum dolor sit" as FNV-1a is defined: this normalizer keeps the spaces.
+		"--kind lsh --hash fnv32a --characters --shingle 21 --normalize nfc": "4c420ac2",
 		"--kind simhash --bits 32":      long[len(long)-9 : len(long)-1],
 		"--kind singlehash --shingle 5": "4\t0\t",
 		// Of one shingle a digest is its hash, as openssl prints it of "ipsumdolorsit": one word is on the list.
@@ -44,9 +48,11 @@ func TestSketchKinds(t *testing.T) {
 		"--kind signature --sketch-size 2": strings.Split(strings.TrimSpace(sketched(t, path, "--kind", "signature")),
 			"\t")[1][:19],
 	} {
-		if got := sketched(t, append(strings.Fields(args), path)...); got != path+"\t"+want+"\n" {
-			t.Errorf("%s: %q, want %q", args, got, want)
-		}
+		t.Run(args, func(t *testing.T) {
+			if got := sketched(t, append(strings.Fields(args), path)...); got != path+"\t"+want+"\n" {
+				t.Errorf("%s: %q, want %q", args, got, want)
+			}
+		})
 	}
 }
 
@@ -77,11 +83,13 @@ func TestSketchFaults(t *testing.T) {
 		"", "--kind md5", "--kind simhash --bits 48", "--kind minhash --sketch-size 0",
 		"--kind lsh --shingle 0",
 	} {
-		if _, err := parse(
-			append([]string{"sketch"}, strings.Fields(args)...), io.Discard,
-		); exitCode(err) != exitUsage {
-			t.Errorf("%s: %v", args, err)
-		}
+		t.Run(args, func(t *testing.T) {
+			if _, err := parse(
+				append([]string{"sketch"}, strings.Fields(args)...), io.Discard,
+			); exitCode(err) != exitUsage {
+				t.Errorf("%s: %v", args, err)
+			}
+		})
 	}
 	path := filepath.Join(t.TempDir(), "records")
 	if err := os.WriteFile(path, []byte("{\"id\":7,\"text\":\"x\"}\n{\"text\":\"y\"}\n{}\n"), 0o666); err != nil {
@@ -124,19 +132,45 @@ func TestSketchCompare(t *testing.T) {
 	if got, want := sketched(t, "--kind", "singlehash", "--compare", one, two), one+"\t"+two+"\t0.6\n"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
+	// The texts have three of five shingles in common. The digests are compared by hand with Python's hashlib.
+	for args, want := range map[string]struct{ least, most float64 }{
+		"--kind singlehash --score article":                 {0.6, 0.6},
+		"--kind bottomk":                                    {0.6, 0.6},
+		"--kind lsh --hash sha256":                          {0.804688, 0.804688},
+		"--kind minhash --sketch-size 500":                  {0.5, 0.7},
+		"--kind signature --sketch-size 500":                {0.5, 0.7},
+		"--kind singlehash --sketch-size 2":                 {0.5, 0.5},
+		"--kind singlehash --score article --sketch-size 2": {0.333333, 0.333333},
+	} {
+		got := sketched(t, append(strings.Fields(args), "--compare", one, two)...)
+		similarity, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimPrefix(got, one+"\t"+two+"\t")), 64)
+		if err != nil || similarity < want.least || similarity > want.most {
+			t.Errorf("%s: %q, want %g to %g", args, got, want.least, want.most)
+		}
+	}
+	once, thrice := write("once", "1 2 2 2"), write("thrice", "1 2=3")
+	got = sketched(t, "--kind", "simhash", "--features", "--compare", once, thrice)
+	if !strings.HasSuffix(got, "\t1\n") {
+		t.Errorf("a weight of 3 is not three features: %s", got)
+	}
+	w := write("weights", "17=x")
 	for args, want := range map[string]string{
 		"--kind simhash --features " + one: one + `: feature "one": must be a number of 64 bits`,
-		"--kind lsh --compare":             "--compare: is for --kind simhash and singlehash",
+		"--kind simhash --features " + w:   w + `: feature "17=x": must be a number of 64 bits`,
+		"--kind lsh --score article":       "--score article: is for --kind singlehash --compare",
 		"--kind minhash --features":        "--features and --fast: are for --kind simhash",
-		"--kind simhash --filter x":        "--filter: is for --kind lsh",
+		"--kind simhash --filter x":        "--filter and --base64: are for --kind lsh",
+		"--kind lsh --normalize nfc,nfkc":  "--normalize",
 		"--kind lsh --filter /nowhere":     "read --filter: open /nowhere: no such file",
 	} {
-		command, err := parse(append([]string{"sketch"}, strings.Fields(args)...), io.Discard)
-		if err == nil {
-			err = command.Run(t.Context(), io.Discard)
-		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", args, err, want)
-		}
+		t.Run(args, func(t *testing.T) {
+			command, err := parse(append([]string{"sketch"}, strings.Fields(args)...), io.Discard)
+			if err == nil {
+				err = command.Run(t.Context(), io.Discard)
+			}
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %s", args, err, want)
+			}
+		})
 	}
 }

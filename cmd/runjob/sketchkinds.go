@@ -7,12 +7,16 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"hash"
 	"hash/crc32"
+	"hash/fnv"
+	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	//lint:ignore SA1019 Digests of ExLSH may be of it, and nothing rests on its strength.
 	"golang.org/x/crypto/ripemd160"
@@ -23,15 +27,15 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// fingerprinted is what 'runjob sketch' shows of a text. Hashes are what is compared: the words of a simhash, or a
-// singlehash.
+// fingerprinted is what 'runjob sketch' shows of a text. Numbers are what is compared: hashes, components, or the words
+// of a fingerprint of that many bits.
 type fingerprinted struct {
-	shown  string
-	hashes []uint64
+	shown   string
+	numbers []uint64
+	bits    int
 }
 
-// sketcher returns a function from texts to fingerprints. It fails for a text that is none, such as a list of features
-// with a word in it.
+// sketcher returns a function from texts to fingerprints, which fails for a text such as a list with a bad feature.
 func (c *sketchCommand) sketcher() (func(text []byte) (fingerprinted, error), error) {
 	switch c.Kind {
 	case "singlehash":
@@ -41,19 +45,16 @@ func (c *sketchCommand) sketcher() (func(text []byte) (fingerprinted, error), er
 	case "signature":
 		signatures, err := sketch.NewUniversalMinHash(c.SketchSize, c.Seed)
 		return func(text []byte) (fingerprinted, error) {
-			return fingerprinted{shown: hexadecimal(signatures.Signature(nil,
-				sketch.AppendCRC32Shingles(nil, text, c.Shingle)), 9)}, nil
+			signature := signatures.Signature(nil, sketch.AppendCRC32Shingles(nil, text, c.Shingle))
+			return fingerprinted{shown: hexadecimal(signature, 9), numbers: signature}, nil
 		}, err
+	}
+	if c.Features {
+		return c.features()
 	}
 	ofSet, err := c.ofSet()
 	if err != nil {
 		return nil, err
-	}
-	if c.Features {
-		return func(text []byte) (fingerprinted, error) {
-			set, err := readFeatures(text)
-			return ofSet(set), err
-		}, nil
 	}
 	fingerprinter, err := sketch.NewFingerprinter(sketch.Options{
 		Measure:       sketch.Measure{Shingle: c.Shingle, Tokens: c.Tokens, Seed: c.Seed},
@@ -62,16 +63,26 @@ func (c *sketchCommand) sketcher() (func(text []byte) (fingerprinted, error), er
 	return func(text []byte) (fingerprinted, error) { return ofSet(fingerprinter.Texts([][]byte{text}).Set), nil }, err
 }
 
-func readFeatures(text []byte) ([]uint64, error) {
-	var features []uint64
-	for field := range bytes.FieldsSeq(text) {
-		feature, err := strconv.ParseUint(string(field), 0, 64)
-		if err != nil {
-			return nil, fmt.Errorf("feature %.40q: must be a number of 64 bits such as 17 or 0x11", field)
+// features returns the function from lists of features to simhashes.
+func (c *sketchCommand) features() (func(text []byte) (fingerprinted, error), error) {
+	simhash, err := c.simhash()
+	return func(text []byte) (fingerprinted, error) {
+		simhash.Reset()
+		for field := range strings.FieldsSeq(string(text)) {
+			number, weight, isWeighted := strings.Cut(field, "=")
+			if !isWeighted {
+				weight = "1"
+			}
+			feature, err := strconv.ParseUint(number, 0, 64)
+			times, errWeight := strconv.ParseFloat(weight, 64)
+			if err != nil || errWeight != nil || math.IsNaN(times) || math.IsInf(times, 0) {
+				return fingerprinted{}, fmt.Errorf("feature %.40q: must be a number of 64 bits such as 17 or 0x11, "+
+					"or one with a weight such as 17=2.5", field)
+			}
+			simhash.Add(feature, times)
 		}
-		features = append(features, feature)
-	}
-	return features, nil
+		return c.simhashed(simhash), nil
+	}, err
 }
 
 func (c *sketchCommand) ofSet() (func(set []uint64) fingerprinted, error) {
@@ -79,20 +90,37 @@ func (c *sketchCommand) ofSet() (func(set []uint64) fingerprinted, error) {
 	case "minhash":
 		minhash, err := sketch.NewMinHash(c.SketchSize)
 		return func(set []uint64) fingerprinted {
-			return fingerprinted{shown: hexadecimal(minhash.Signature(nil, set), 8)}
+			signature := minhash.SignatureOfHashes(nil, set)
+			return fingerprinted{shown: hexadecimal(signature, 8), numbers: widened(signature)}
 		}, err
 	case "bottomk":
 		return func(set []uint64) fingerprinted {
-			return fingerprinted{shown: hexadecimal(sketch.BottomK(set, c.SketchSize), 12)}
+			smallest := slices.Clone(sketch.BottomK(set, c.SketchSize))
+			return fingerprinted{shown: hexadecimal(smallest, 12), numbers: smallest}
 		}, nil
 	}
-	simhash, err := sketch.NewSimHash(sketch.SimHashOptions{Bits: c.Bits, Tie: ties[c.Tie], FastSimHash: c.Fast})
+	simhash, err := c.simhash()
 	return func(set []uint64) fingerprinted {
 		simhash.Reset()
 		simhash.AddSet(set)
-		words := simhash.Fingerprint(nil)
-		return fingerprinted{output.SimHashText(words, c.Bits), words}
+		return c.simhashed(simhash)
 	}, err
+}
+
+func (c *sketchCommand) simhash() (*sketch.SimHash, error) {
+	return sketch.NewSimHash(sketch.SimHashOptions{Bits: c.Bits, Tie: ties[c.Tie], FastSimHash: c.Fast})
+}
+
+func (c *sketchCommand) simhashed(simhash *sketch.SimHash) fingerprinted {
+	words := simhash.Fingerprint(nil)
+	return fingerprinted{output.SimHashText(words, c.Bits), words, c.Bits}
+}
+
+func widened(numbers []uint32) (wide []uint64) {
+	for _, number := range numbers {
+		wide = append(wide, uint64(number))
+	}
+	return wide
 }
 
 var ties = map[string]sketch.Tie{"alternate": sketch.TieAlternate, "zero": sketch.TieZero, "one": sketch.TieOne}
@@ -105,17 +133,16 @@ func (c *sketchCommand) singleHash() (func(text []byte) (fingerprinted, error), 
 	})
 	return func(text []byte) (fingerprinted, error) {
 		fingerprint, words := hasher.Fingerprint(nil, text)
-		p := fingerprinted{shown: fmt.Sprintf("%d\t%d\t%s", words, len(fingerprint), hexadecimal(fingerprint, 8))}
-		for _, hash := range fingerprint {
-			p.hashes = append(p.hashes, uint64(hash))
-		}
-		return p, nil
+		shown := fmt.Sprintf("%d\t%d\t%s", words, len(fingerprint), hexadecimal(fingerprint, 8))
+		return fingerprinted{shown: shown, numbers: widened(fingerprint)}, nil
 	}, err
 }
 
 var lshHashes = map[string]func() hash.Hash{
 	"md5": md5.New, "sha1": sha1.New, "sha256": sha256.New, "sha512": sha512.New, "ripemd160": ripemd160.New,
-	"crc32": func() hash.Hash { return crc32.NewIEEE() },
+	"crc32":  func() hash.Hash { return crc32.NewIEEE() },
+	"fnv32a": func() hash.Hash { return fnv.New32a() },
+	"fnv64a": func() hash.Hash { return fnv.New64a() },
 }
 
 func (c *sketchCommand) lsh() (func(text []byte) (fingerprinted, error), error) {
@@ -134,9 +161,25 @@ func (c *sketchCommand) lsh() (func(text []byte) (fingerprinted, error), error) 
 		}
 		options.Filter = func(tokens [][]byte) [][]byte { return slices.DeleteFunc(tokens, words.Contains) }
 	}
+	if c.Normalize != (sketch.Normalization{}) {
+		normalizer, err := sketch.NewNormalizer(c.Normalize)
+		if err != nil {
+			return nil, fmt.Errorf("--normalize: %w", err)
+		}
+		options.Normalize = normalizer.Append
+	}
+	encode := hex.EncodeToString
+	if c.Base64 {
+		encode = base64.StdEncoding.EncodeToString
+	}
 	digests, err := sketch.NewLSH(options)
 	return func(text []byte) (fingerprinted, error) {
-		return fingerprinted{shown: hex.EncodeToString(digests.Digest(nil, text))}, nil
+		digest := digests.Digest(nil, text)
+		p := fingerprinted{shown: encode(digest), bits: 8 * len(digest)}
+		for _, b := range digest {
+			p.numbers = append(p.numbers, uint64(b))
+		}
+		return p, nil
 	}, err
 }
 
@@ -145,17 +188,22 @@ func (c *sketchCommand) comparer(w *bufio.Writer) func(name string, p fingerprin
 	var earlier []fingerprinted
 	return func(name string, p fingerprinted) error {
 		for i, other := range earlier {
-			say(w, "%s\t%s\t%.6g\n", names[i], name, c.likeness(other.hashes, p.hashes))
+			say(w, "%s\t%s\t%.6g\n", names[i], name, c.likeness(other, p))
 		}
 		names, earlier = append(names, name), append(earlier, p)
 		return nil
 	}
 }
 
-// likeness is the share of equal bits of two simhashes, or the estimate of two singlehashes.
-func (c *sketchCommand) likeness(a, b []uint64) float64 {
-	if c.Kind == "simhash" {
-		return 1 - float64(sketch.Hamming(a, b))/float64(c.Bits)
+// likeness is the share of equal bits or components, or what the smallest hashes say.
+func (c *sketchCommand) likeness(a, b fingerprinted) float64 {
+	switch {
+	case a.bits > 0:
+		return 1 - float64(sketch.Hamming(a.numbers, b.numbers))/float64(a.bits)
+	case c.Kind == "minhash" || c.Kind == "signature":
+		return sketch.SignatureAgreement(a.numbers, b.numbers)
+	case c.Score == articleScore:
+		return sketch.Jaccard(a.numbers, b.numbers)
 	}
-	return sketch.EstimateFingerprints(a, b, c.SketchSize).Jaccard
+	return sketch.EstimateFingerprints(a.numbers, b.numbers, c.SketchSize).Jaccard
 }

@@ -54,6 +54,8 @@ func TestNoSockets(t *testing.T) {
 	s.write("pages.jsonl",
 		bytes.ReplaceAll(randomCorpus(30_000), []byte(`"id":"`), []byte(`"url":"http://site.example/`)))
 	s.write("truth.tsv", []byte("1\t2\n"))
+	s.write("ours.txt", []byte("example.org\n"))
+	s.write("names.txt", []byte("examp1e.org\n"))
 	s.write("more.jsonl", randomCorpus(3_000))
 	index := s.command("runjob", "run", "--input", "in.jsonl", "--output", "earlier", "--emit", "clusters,pairs",
 		"--state", "asked")
@@ -74,6 +76,10 @@ func TestNoSockets(t *testing.T) {
 			"run.prom",
 		}},
 		{args: []string{"mirrors", "--input", "pages.jsonl", "--output", "mirrors"}},
+		{args: []string{
+			"decontaminate", "--input", "in.jsonl", "--reference", "more.jsonl", "--output", "clean",
+		}},
+		{args: []string{"names", "--protected", "ours.txt", "--input", "names.txt"}},
 		{args: []string{"show", "earlier"}},
 		{args: []string{"explain", "earlier", "0", "1"}},
 		{args: []string{"report", "earlier"}},
@@ -90,6 +96,7 @@ func TestNoSockets(t *testing.T) {
 		{args: []string{"version"}},
 		{args: []string{"completion", "bash"}},
 		{args: []string{"man"}},
+		{args: []string{"values", "run", "--preset"}},
 		{args: []string{"finish", folder + "/out"}, calls: true},
 		{
 			args:  []string{"worker", "--id", "w", "--control", engine.address, "--logging", engine.address},

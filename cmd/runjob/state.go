@@ -62,12 +62,8 @@ func (c *stateShow) Run(_ context.Context, out io.Writer) error {
 	say(out, "generation %d, written %s by version %s\n%s in %s", content.Number, content.Made.Format(time.RFC3339),
 		content.Program,
 		counted(content.Documents, "document"), counted(len(content.Files), "file"))
-	if references > 0 {
-		say(out, ", %s of them of the reference", count(references))
-	}
-	if unstable > 0 {
-		say(out, "\n%s to be read again: written just before the run", counted(unstable, "file"))
-	}
+	sayIf(out, references > 0, ", %s of them of the reference", count(references))
+	sayIf(out, unstable > 0, "\n%s to be read again: written just before the run", counted(unstable, "file"))
 	say(out, "\nsettings: %s\n", content.Config)
 	open, err := content.Unacknowledged(c.Folder)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"reflect"
@@ -14,6 +15,8 @@ import (
 
 	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/pairs/methods"
+	"mirrorbeam.dev/internal/util/goldentest"
 	"mirrorbeam.dev/job"
 )
 
@@ -107,86 +110,93 @@ func templateFlags(t *testing.T) map[string]flagOfTemplate {
 	return flags
 }
 
-// TestTemplateParameters: the Flex Template has each flag as a parameter, with the help of the flag. UPDATE=1 adds
-// flags that are missing, and renews the help.
-func TestTemplateParameters(t *testing.T) {
+// TestGeneratedTemplate: the Flex Template has each flag as a parameter, with the help of the flag. go generate adds
+// parameters for new flags, removes old ones, and renews helps and patterns.
+func TestGeneratedTemplate(t *testing.T) {
+	found := readTemplate(t)
+	flags := templateFlags(t)
+	found.Parameters = renew(found.Parameters, flags)
+	for _, p := range found.Parameters {
+		if p.Label == "" {
+			t.Errorf("the parameter %s has no label", p.Name)
+		}
+		checkRegexes(t, p, flags[p.Name])
+	}
+	var encoded bytes.Buffer
+	writer := json.NewEncoder(&encoded)
+	writer.SetEscapeHTML(false)
+	writer.SetIndent("", "  ")
+	if err := writer.Encode(found); err != nil {
+		t.Fatal(err)
+	}
+	goldentest.File(t, metadataFile, encoded.String())
+}
+
+func readTemplate(t *testing.T) (found templateMetadata) {
+	t.Helper()
 	content, err := os.ReadFile(metadataFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found templateMetadata
 	reader := json.NewDecoder(bytes.NewReader(content))
 	reader.DisallowUnknownFields()
 	if err := reader.Decode(&found); err != nil {
 		t.Fatal(err)
 	}
-	flags := templateFlags(t)
-	if os.Getenv("UPDATE") != "" {
-		found.Parameters = renew(found.Parameters, flags)
-	}
-	for _, p := range found.Parameters {
-		f, known := flags[p.Name]
-		delete(flags, p.Name)
-		switch {
-		case !known:
-			t.Errorf("the parameter %s is no flag, or stands there twice", p.Name)
-		case p.HelpText != f.help:
-			t.Errorf("the parameter %s has another help than the flag, see UPDATE=1", p.Name)
-		case p.IsOptional == f.required:
-			t.Errorf("the parameter %s is optional: %v", p.Name, p.IsOptional)
-		case p.Label == "":
-			t.Errorf("the parameter %s has no label", p.Name)
-		}
-		checkRegexes(t, p, f)
-	}
-	for _, name := range slices.Sorted(maps.Keys(flags)) {
-		t.Errorf("there is no parameter for --%s, see UPDATE=1", name)
-	}
-	if os.Getenv("UPDATE") != "" {
-		var encoded bytes.Buffer
-		writer := json.NewEncoder(&encoded)
-		writer.SetEscapeHTML(false)
-		writer.SetIndent("", "  ")
-		if err := writer.Encode(found); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(metadataFile, encoded.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return found
 }
 
-// renew returns the parameters with the help of the flags, and with parameters for the flags that have none.
-func renew(old []*parameter, flags map[string]flagOfTemplate) []*parameter {
+// renew returns the parameters of the flags, in the order of the old ones, which have the labels and other patterns.
+func renew(old []*parameter, flags map[string]flagOfTemplate) (all []*parameter) {
 	missing := maps.Clone(flags)
+	patterns := map[string]string{
+		"keep":   keepPattern(),
+		"format": anyPattern(corpus.FormatNames()),
+		"keys":   anyPattern(append([]methods.Name{methods.Auto}, methods.Resembling()...)),
+		"emit":   emitPattern(),
+	}
 	for _, p := range old {
+		f, isMissing := missing[p.Name]
+		if !isMissing {
+			continue // no flag, or the second parameter for it
+		}
 		delete(missing, p.Name)
-		if f, known := flags[p.Name]; known {
-			p.HelpText = f.help
+		p.HelpText, p.IsOptional = f.help, !f.required
+		if pattern, is := patterns[p.Name]; is {
+			p.Regexes = []string{pattern}
 		}
-		if p.Name == "keep" {
-			p.Regexes = []string{keepPattern()}
-		}
+		all = append(all, p)
 	}
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
 		f := missing[name]
-		old = append(old, &parameter{
+		p := &parameter{
 			Name:       name,
 			Label:      strings.ReplaceAll(name, "-", " "),
 			HelpText:   f.help,
 			IsOptional: !f.required,
-		})
+		}
+		if f.isSwitch {
+			p.Regexes = []string{"^(true|false)$"}
+		}
+		all = append(all, p)
 	}
-	return old
+	return all
+}
+
+func anyPattern[N ~string](names []N) string {
+	return "^(" + strings.Trim(strings.ReplaceAll(fmt.Sprint(names), " ", "|"), "[]") + ")$"
+}
+
+// emitPattern matches lists of outputs.
+func emitPattern() string {
+	one := "(" + strings.Join(append([]string{"auto"}, job.OutputNames()...), "|") + ")"
+	return "^" + one + "(," + one + ")*$"
 }
 
 // keepPattern matches the policies of --keep.
 func keepPattern() string {
-	var all []string
-	for _, p := range preference.Preferences() {
-		all = append(all, strings.Replace(string(p), ":", ":.+", 1))
-	}
-	return "^(" + strings.Join(all, "|") + ")$"
+	forms := strings.NewReplacer(", ", "|", " or ", "|").Replace(preference.Forms(preference.OfSource))
+	return "^(" + regexp.MustCompile("[A-Z]+").ReplaceAllString(forms, ".+") + ")$"
 }
 
 // checkRegexes checks that a parameter lets the default of its flag pass, and that a switch is true or false.
@@ -210,14 +220,7 @@ func checkRegexes(t *testing.T, p *parameter, f flagOfTemplate) {
 // templateParameter returns a parameter of the template, and what it may be.
 func templateParameter(t *testing.T, name string) (*parameter, *regexp.Regexp) {
 	t.Helper()
-	content, err := os.ReadFile(metadataFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var found templateMetadata
-	if err := json.Unmarshal(content, &found); err != nil {
-		t.Fatal(err)
-	}
+	found := readTemplate(t)
 	p := found.Parameters[slices.IndexFunc(found.Parameters, func(p *parameter) bool { return p.Name == name })]
 	return p, regexp.MustCompile(p.Regexes[0])
 }
@@ -238,9 +241,9 @@ func TestTemplateFormats(t *testing.T) {
 // TestTemplateKeep: the template lets each policy of --keep pass.
 func TestTemplateKeep(t *testing.T) {
 	_, pattern := templateParameter(t, "keep")
-	for _, p := range preference.Preferences() {
-		if text := strings.Replace(string(p), ":", ":x", 1); !pattern.MatchString(text) {
-			t.Errorf("the parameter keep may not be %s", text)
+	for _, form := range regexp.MustCompile(", | or ").Split(preference.Forms(preference.OfSource), -1) {
+		if !pattern.MatchString(form) {
+			t.Errorf("the parameter keep may not be %s", form)
 		}
 	}
 	for _, wrong := range []string{"", "best", "max:", "first:x"} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/internal/util/build"
 )
 
@@ -41,8 +42,8 @@ func thisVersion() string {
 	return versionText(info, content)
 }
 
-// versionText says what a build knows of itself, and the digest of its file. A build outside of a clone knows no
-// commit.
+// versionText says what a build knows of itself, the digest of its file, and the tier of its kernels on this machine. A
+// build outside of a clone knows no commit.
 func versionText(info *debug.BuildInfo, content string) string {
 	settings := map[string]string{}
 	for _, s := range info.Settings {
@@ -63,7 +64,7 @@ func versionText(info *debug.BuildInfo, content string) string {
 			text += "Apache Beam " + module.Version + "\n"
 		}
 	}
-	return text
+	return text + "kernels for " + asmkernels.SelectedTier().String() + "\n"
 }
 
 type completionCommand struct {
@@ -87,7 +88,6 @@ func (c *completionCommand) Run(_ context.Context, out io.Writer) error {
 	return err
 }
 
-// shownCommands returns the commands that the help shows.
 func shownCommands(node *kong.Node) (nodes []*kong.Node) {
 	for _, child := range node.Children {
 		if !child.Hidden {
@@ -131,7 +131,12 @@ _runjob() {
   case $path in
     "") words=` + fmt.Sprintf("%q", strings.Join(wordsAfter(root), " ")) + ` ;;
 ` + cases.String() + `  esac
-  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+  word=${COMP_WORDS[COMP_CWORD]}
+  if [[ $word != -* && ${COMP_WORDS[COMP_CWORD - 1]} == --* ]]; then
+    words=$(runjob values "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2> /dev/null)
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "${word##*,}"))
+  [[ $word == *,* ]] && COMPREPLY=("${COMPREPLY[@]/#/${word%,*},}")
 }
 complete -o default -o bashdefault -F _runjob runjob
 `
@@ -153,7 +158,7 @@ func fishCompletion(root *kong.Node) string {
 		b.WriteString(fmt.Sprintf("complete -c runjob -f -n %s -a %s -d %s\n", fishQuoted(condition), node.Name,
 			fishQuoted(firstSentence(node.Help))))
 		for _, f := range node.Flags {
-			needs := " -r"
+			needs := " -r -a '(runjob values (commandline -opc)[2..] 2> /dev/null)'"
 			if f.IsBool() {
 				needs = ""
 			}
@@ -204,11 +209,18 @@ var exitCodes = [...]struct {
 	{
 		exitStorage,
 		"an output, the temporary folder or the standard output cannot be written to, " +
-			"a limit of the machine is too low, or a job server does not answer",
+			"or a limit of the machine is too low",
 	},
 	{exitCondition, "all went well, and a condition of --fail-on or --guard is met"},
+	{
+		exitUnavailable,
+		"the same command may succeed later: another run holds the state or the output folder, a bucket, " +
+			"a job server or an engine does not answer, or credentials have expired",
+	},
+	{exitHungUp, "the terminal was closed"},
 	{exitInterrupted, "an interruption"},
 	{exitUnread, "the reader of the standard output went away"},
+	{exitTerminated, "the program was asked to end"},
 }
 
 func manual(app *kong.Kong) string {
@@ -255,8 +267,7 @@ func writeFlags(b *strings.Builder, flags []*kong.Flag) {
 	}
 }
 
-// roff escapes a text: backslashes, hyphens that may be typed, and a full stop or an apostrophe at the beginning of a
-// line.
+// roff escapes a text: backslashes, hyphens that may be typed, and a full stop or apostrophe that begins a line.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "\n", " ").Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

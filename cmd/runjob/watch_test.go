@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,14 +68,11 @@ func (u unit) start() int {
 	return 0
 }
 
-// mails runs what follows the command, which has ended with a code, and returns all mails so far. If the mail is
-// broken, none can be sent, and what follows the command fails.
+// mails runs the unit that follows a good end of this one, which has ended with a code, and returns all mails so far. If
+// the mail is broken, none can be sent, and the unit fails.
 func (u unit) mails(code int, isBroken bool) string {
 	u.scene.t.Helper()
-	script, found := strings.CutPrefix(u.setting("ExecStopPost"), "/bin/sh -c ")
-	if !found {
-		u.scene.t.Fatal("what follows the command is not run by a shell")
-	}
+	next := readUnit(u.scene, u.setting("OnSuccess"))
 	scripts, err := filepath.Abs(schedules)
 	if err != nil {
 		u.scene.t.Fatal(err)
@@ -83,11 +81,12 @@ func (u unit) mails(code int, isBroken bool) string {
 	if err := os.Chmod(filepath.Join(u.scene.dir, "bin/mail"), 0o755); err != nil {
 		u.scene.t.Fatal(err)
 	}
-	after := u.scene.command("sh", "-c", strings.Trim(script, "'"))
-	after.Env = append(after.Env, fmt.Sprint("EXIT_STATUS=", code),
-		"PATH="+filepath.Join(u.scene.dir, "bin")+":"+scripts+":"+os.Getenv("PATH"))
-	if err := after.Run(); (err != nil) != (isBroken && code == exitCondition) {
-		u.scene.t.Fatalf("%v: %s", err, &after.stderr)
+	if code == exitDone || fmt.Sprint(code) == u.setting("SuccessExitStatus") {
+		after := u.scene.command("sh", "-c", next.setting("ExecStart"))
+		after.Env = append(after.Env, "PATH="+filepath.Join(u.scene.dir, "bin")+":"+scripts+":"+os.Getenv("PATH"))
+		if err := after.Run(); (err != nil) != (isBroken && code == exitCondition) {
+			u.scene.t.Fatalf("%v: %s", err, &after.stderr)
+		}
 	}
 	mail, err := os.ReadFile(filepath.Join(u.scene.dir, "mail"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -236,4 +235,96 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// TestFloodedMail: a mail about a flood of suspects stays small, and says how many are left out.
+func TestFloodedMail(t *testing.T) {
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip("jq, which alerts need, is missing")
+	}
+	const suspects, mostBytes = 5000, 200_000
+	s := newScene(t)
+	var rows, changes bytes.Buffer
+	for i := range suspects {
+		fmt.Fprintf(&rows, "{\"id\":\"%d\",\"site\":\"s%[1]d.example\",\"passage\":%q}\n", i,
+			strings.Repeat("x", 200))
+		fmt.Fprintf(&changes, "{\"of\":\"suspects\",\"change\":\"new\",\"lineage\":\"%d\"}\n", i)
+	}
+	s.write("out/suspects-00000-of-00001.jsonl", rows.Bytes())
+	s.write("out/changes-00000-of-00001.jsonl", changes.Bytes())
+	s.write("out/summary.json", []byte(`{"state":{"generation":3}}`))
+	for name, does := range map[string]string{"mail": "cat >mail", "runjob": `echo "$@" >acknowledged`} {
+		s.write("bin/"+name, []byte("#!/bin/sh\n"+does+"\n"))
+		if err := os.Chmod(filepath.Join(s.dir, "bin", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	scripts, err := filepath.Abs(schedules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := s.command("sh", filepath.Join(scripts, "watch-mail"), "out", "state", "security@example.org")
+	sent.Env = append(sent.Env, "PATH="+filepath.Join(s.dir, "bin")+":"+scripts+":"+os.Getenv("PATH"))
+	if err := sent.Run(); err != nil {
+		t.Fatalf("%v: %s", err, &sent.stderr)
+	}
+	mail := read(t, filepath.Join(s.dir, "mail"))
+	lines := strings.Split(strings.TrimSuffix(mail, "\n"), "\n")
+	want := fmt.Sprintf("and %d more: see suspects and changes in out", suspects-len(lines)+1)
+	if len(mail) > mostBytes || lines[len(lines)-1] != want {
+		t.Errorf("a mail of %d bytes that ends with %q, want %q", len(mail), lines[len(lines)-1], want)
+	}
+	if got := read(t, filepath.Join(s.dir, "acknowledged")); got != "state acknowledge state 3\n" {
+		t.Errorf("acknowledged: %q", got)
+	}
+}
+
+// TestStix: suspects become indicators of STIX 2.1 with ids that stay, or lines of CSV.
+func TestStix(t *testing.T) {
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip("jq, which the script needs, is missing")
+	}
+	s := newScene(t)
+	s.write("out/suspects-00000-of-00001.jsonl", []byte(
+		`{"id":"0123456789abcdef","severity":"high","reasons":["page"],"class":"page","site":"o'copy.test:8080",`+
+			`"protected":"example.org","score":0.5,`+
+			`"examples":[{"page":"http://copy.test/","passage":"a \"word\""}]}`+"\n"+
+			`{"id":"fedcba9876543210","severity":"low","reasons":[],"class":"quotes","site":"news.test",`+
+			`"protected":"example.org","score":1,"examples":[{"page":"http://news.test/","passage":"b"}]}`+"\n"))
+	script, err := filepath.Abs(filepath.Join(schedules, "watch-stix"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) string {
+		t.Helper()
+		c := exec.Command("sh", append([]string{script}, args...)...)
+		c.Dir = s.dir
+		out, err := c.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	var bundle struct {
+		Type, ID string
+		Objects  []struct {
+			Type, ID, Pattern string
+			Confidence        int
+		}
+	}
+	if err := json.Unmarshal([]byte(run("out")), &bundle); err != nil {
+		t.Fatal(err)
+	}
+	if len(bundle.Objects) != 1 || bundle.Type != "bundle" {
+		t.Fatalf("%+v, want a bundle of one indicator", bundle)
+	}
+	const id = "indicator--01234567-89ab-4def-a123-456789abcdef"
+	if o := bundle.Objects[0]; o.ID != id || o.Pattern != `[domain-name:value = 'o\'copy.test']` || o.Confidence != 50 {
+		t.Errorf("%+v, want the id %s", o, id)
+	}
+	const want = `"site","protected","severity","class","score","page","passage"` + "\n" +
+		`"o'copy.test:8080","example.org","high","page",0.5,"http://copy.test/","a ""word"""` + "\n"
+	if got := run("--csv", "out"); got != want {
+		t.Errorf("CSV %q, want %q", got, want)
+	}
 }

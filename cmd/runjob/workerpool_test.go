@@ -218,11 +218,13 @@ func TestRoomOfWorkers(t *testing.T) {
 		{768 << 20, "give jobs --worker-memory 768MiB\n"},
 		{48 << 20, "give jobs --worker-memory 100MiB\n"},
 	} {
-		got := roomOfWorkers(test.room)
-		if !strings.Contains(got, test.want) || (got == "") != (test.want == "") ||
-			strings.Contains(got, "give jobs") != strings.Contains(test.want, "give jobs") {
-			t.Errorf("%d bytes: %q, want %q", test.room, got, test.want)
-		}
+		t.Run(test.want, func(t *testing.T) {
+			got := roomOfWorkers(test.room)
+			if !strings.Contains(got, test.want) || (got == "") != (test.want == "") ||
+				strings.Contains(got, "give jobs") != strings.Contains(test.want, "give jobs") {
+				t.Errorf("%d bytes: %q, want %q", test.room, got, test.want)
+			}
+		})
 	}
 }
 

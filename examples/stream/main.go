@@ -16,6 +16,7 @@ import (
 	"log"
 	"os"
 
+	"mirrorbeam.dev/lshbands"
 	"mirrorbeam.dev/sketch"
 )
 
@@ -40,23 +41,28 @@ func run(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	last := uint64(0)
+	for id := range index.All() {
+		last = max(last, id)
+	}
+	buffered := bufio.NewWriter(out)
 	hasher, err := sketch.NewFingerprinter(sketch.Options{Measure: sketch.Measure{Shingle: 3}, SimHashBits: 64})
 	if err != nil {
 		return err
 	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 64<<20)
-	var found []Near
-	for number := index.Last() + 1; lines.Scan(); number++ {
+	var found []lshbands.Near[uint64]
+	for number := last + 1; lines.Scan(); number++ {
 		fingerprint := hasher.Texts([][]byte{lines.Bytes()}).SimHash
-		if found, err = index.Search(found[:0], fingerprint); err != nil {
+		if found, err = index.Query(found[:0], fingerprint); err != nil {
 			return err
 		}
 		for _, near := range found {
-			if _, err := fmt.Fprintf(out, "text %d is like text %d (%d bits)\n", number, near.ID,
-				near.Distance); err != nil {
-				return err
-			}
+			fmt.Fprintf(buffered, "text %d is like text %d (%d bits)\n", number, near.ID, near.Distance)
+		}
+		if err := buffered.Flush(); err != nil { // who feeds the texts waits for the answer
+			return fmt.Errorf("print what is alike: %w", err)
 		}
 		if err := index.Add(number, fingerprint); err != nil {
 			return err
@@ -69,20 +75,20 @@ func run(in io.Reader, out io.Writer) error {
 }
 
 // open returns the saved index, or an empty one.
-func open() (*Live, error) {
+func open() (*lshbands.HammingIndex[uint64], error) {
 	file, err := os.Open(*saved)
 	if *saved == "" || errors.Is(err, fs.ErrNotExist) {
-		return NewLive(LiveOptions{Bits: 64, Distance: *distance, Window: *window})
+		return lshbands.NewHammingIndex[uint64](lshbands.HammingOptions{Bits: 64, Distance: *distance, Window: *window})
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	return LoadLive(file)
+	return loadIndex(file)
 }
 
 // save writes the index under its name when it is whole.
-func save(index *Live) error {
+func save(index *lshbands.HammingIndex[uint64]) error {
 	if *saved == "" {
 		return nil
 	}
@@ -90,7 +96,7 @@ func save(index *Live) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(index.Save(file), file.Close()); err != nil {
+	if err := errors.Join(saveIndex(file, index), file.Close()); err != nil {
 		return err
 	}
 	return os.Rename(file.Name(), *saved)

@@ -23,8 +23,7 @@ type Result struct {
 	Low float64 `json:"low"`
 	// High is its upper bound.
 	High float64 `json:"high"`
-	// Listed is the share of all pairs that follow from the rows of pairs: the documents, or documents equal to them,
-	// have a row or are equal.
+	// Listed is the share of all pairs that follow from the rows of pairs and from identical documents.
 	Listed float64 `json:"listed"`
 	// ListedLow is its lower bound.
 	ListedLow float64 `json:"listed_low"`

@@ -102,8 +102,7 @@ type Probe struct {
 // NewProbe returns a Probe of the index.
 func (x *Index) NewProbe() *Probe { return &Probe{index: x, seen: make([]bool, len(x.sizes))} }
 
-// filtered returns the elements that the filter knows. It returns none if the unknown elements alone fill the
-// prefix of length room.
+// filtered returns the elements that the filter knows, but none if the others alone fill the prefix of length room.
 func (p *Probe) filtered(set []uint64, room int) []uint64 {
 	const step = 16
 	p.known = slices.Grow(p.known[:0], len(set)+1)[:len(set)+1]

@@ -10,7 +10,6 @@ import (
 	"mirrorbeam.dev/internal/records/paged"
 )
 
-// decision is what becomes of the documents of a shard.
 type decision struct {
 	rule keep.Rule
 	// choices has one for each document. It is nil without a decision. Where clusters go as a whole, a choice leads to
@@ -87,8 +86,7 @@ func (s *Shard) choose(stopped func() error) error {
 	return asking.err
 }
 
-// chooseForReference removes each document that is like one of the reference, for the most similar of these. All others
-// stay.
+// chooseForReference removes each document that is similar to the reference, for the most similar document there.
 func (s *Shard) chooseForReference() {
 	store := s.store.Beside()
 	defer store.Close()
@@ -102,12 +100,12 @@ func (s *Shard) chooseForReference() {
 	}
 	for i := range s.edges.Len() {
 		e, counts := s.rival(i)
-		known, other := e.A, e.B
+		known, other, isSpared := e.A, e.B, e.SparesB
 		if !s.reference(s.classes.firsts.At(known)) {
-			known, other = other, known
+			known, other, isSpared = other, known, e.SparesA
 		}
 		first, before := s.classes.firsts.At(known), best.At(other)
-		if counts && s.reference(first) && (before.Kept == nobody || e.Similarity > before.Similarity) {
+		if counts && !isSpared && s.reference(first) && (before.Kept == nobody || e.Similarity > before.Similarity) {
 			best.Set(other, keep.Choice{Kept: first, Similarity: e.Similarity})
 		}
 	}
@@ -223,8 +221,7 @@ func (a *asking) goesOn() bool {
 	return a.err == nil
 }
 
-// sorted returns the numbers from 0 to n-1 in an order. It asks stopped now and then, if it is not nil, and ends with
-// its error.
+// sorted returns the numbers from 0 to n-1 in an order. It asks stopped, if not nil, now and then; an error ends it.
 func sorted(store *paged.Store, n records.Number, order func(a, b records.Number) int,
 	stopped func() error,
 ) (*numbers, error) {
@@ -302,7 +299,13 @@ func (s *Shard) rival(i int) (e keep.Edge, counts bool) {
 	of := s.edges.At(i)
 	a, b := s.classes.of.At(of.A), s.classes.of.At(of.B)
 	counts = a != b && (!s.reference(s.classes.firsts.At(a)) || !s.reference(s.classes.firsts.At(b)))
-	return keep.Edge{A: a, B: b, Similarity: of.Similarity()}, counts
+	e = keep.Edge{A: a, B: b, Similarity: of.Similarity()}
+	if least := s.rule.Contained; least > 0 && counts {
+		sizes := [2]uint32{s.members.Size(of.A), s.members.Size(of.B)}
+		e.SparesA = float64(of.Shared) < least*float64(sizes[0])
+		e.SparesB = float64(of.Shared) < least*float64(sizes[1])
+	}
+	return e, counts
 }
 
 // splitStars makes each kept document and those removed for it a cluster, known by the first of them.

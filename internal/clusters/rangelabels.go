@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
 	"mirrorbeam.dev/internal/graphs"
@@ -50,7 +51,7 @@ func (r *LabellingRange) Task(_ context.Context, t work.Task, w *work.TaskContex
 		if _, is := audited.Find(uint64(ref)); !is {
 			return nil
 		}
-		return records.WritePair(&w.Run, records.AuditedMembers, 0, ref, first)
+		return records.WriteFixed(&w.Run, records.AuditedMembers, 0, records.Pair{A: ref, B: first})
 	}
 	if err := joining.Label(graph, of); err != nil {
 		return err
@@ -79,8 +80,8 @@ func readAudited(folder string) (*graphs.Numbering[uint32], error) {
 		return nil, fmt.Errorf("read audited documents: %w", err)
 	}
 	refs := &graphs.Numbering[uint32]{}
-	for ; len(b) > 0; b = b[records.RefSize:] {
-		refs.Add(uint64(records.GetRef(b)))
+	for ref := range records.Each[uint64](b) {
+		refs.Add(ref)
 	}
 	return refs, nil
 }
@@ -115,8 +116,8 @@ func addUp(p *work.Planning, ranges int, see func(ref, first docref.Ref)) (isEmp
 	}
 	return isEmpty, work.EachRecordOf(p.Outcomes, work.Cluster, records.AuditedMembers, p.Memory,
 		func(packed []byte) error {
-			for ; len(packed) > 0; packed = packed[records.PairSize:] {
-				see(records.GetPair(packed))
+			for pair := range records.Each[records.Pair](packed) {
+				see(pair.A, pair.B)
 			}
 			return nil
 		})
@@ -146,7 +147,7 @@ func outputShards(t work.Task) int { return work.OutputShards(findings.Counts{Do
 func (s *Sending) nodePositions(t work.Task, w *work.TaskContext) ([]byte, error) {
 	if s.Ranges == 0 {
 		positions, err := w.Read(0, records.EdgeShards)
-		records.OrderByNode(positions, records.NodePositionSize)
+		records.OrderByNode[records.Position](positions)
 		return positions, err
 	}
 	sums, err := readJSON[sums](string(w.Runs.Folder), sumsName)
@@ -157,18 +158,18 @@ func (s *Sending) nodePositions(t work.Task, w *work.TaskContext) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	records.OrderByNode(ranged, records.RangePositionSize)
-	positions := ranged[:0] // which are shorter
-	for ; len(ranged) > 0; ranged = ranged[records.RangePositionSize:] {
-		node := records.GetNode(ranged)
-		at, _, err := sums.position(records.GetRangePosition(ranged), outputShards(t))
+	records.OrderByNode[records.RangePosition](ranged)
+	end := 0 // of the positions, which are shorter
+	for of := range records.Each[records.OfNode[records.RangePosition]](ranged) {
+		at, _, err := sums.position(of.Is, outputShards(t))
 		if err != nil {
 			return nil, err
 		}
-		positions = positions[:len(positions)+records.NodePositionSize]
-		records.PutNodePosition(positions[len(positions)-records.NodePositionSize:], node, at)
+		position := records.OfNode[records.Position]{Node: of.Node, Is: at}
+		records.Put(ranged[end:], position)
+		end += records.Size[records.OfNode[records.Position]]()
 	}
-	return positions, nil
+	return ranged[:end], nil
 }
 
 // members returns the documents of a split that are in clusters, in document order.
@@ -181,27 +182,20 @@ func (s *Sending) members(t work.Task, w *work.TaskContext) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	const behindRef, size = records.RefSize + records.PositionSize, records.MemberSize
-	sorted := make([][size]byte, 0, len(members)/size)
-	for rest := members; len(rest) > 0; rest = rest[size:] {
-		member := [size]byte(rest)
-		ranged := records.RangePosition{
-			At:    records.GetPosition(member[records.RefSize:]),
-			First: records.GetPosition(member[behindRef:]).Number,
-		}
-		at, first, err := sums.position(ranged, outputShards(t))
-		if err != nil {
+	size := records.Size[records.ListedDocument]()
+	sorted := slices.AppendSeq(make([]records.ListedDocument, 0, len(members)/size),
+		records.Each[records.ListedDocument](members))
+	for i := range sorted {
+		m := &sorted[i]
+		ranged := records.RangePosition{At: m.At, First: m.First.Number}
+		if m.At, m.First, err = sums.position(ranged, outputShards(t)); err != nil {
 			return nil, err
 		}
-		at.Put(member[records.RefSize:])
-		first.Put(member[behindRef:])
-		sorted = append(sorted, member)
 	}
-	sorted = graphs.RadixSort(sorted, make([][size]byte, len(sorted)), func(member *[size]byte) uint64 {
-		return uint64(records.GetRef(member[:]))
-	})
-	for i := range sorted {
-		copy(members[i*size:], sorted[i][:])
+	sorted = graphs.RadixSort(sorted, make([]records.ListedDocument, len(sorted)),
+		func(m *records.ListedDocument) uint64 { return uint64(m.Ref) })
+	for i, m := range sorted {
+		records.Put(members[i*size:], m)
 	}
 	return members, nil
 }

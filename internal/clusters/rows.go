@@ -8,6 +8,7 @@ import (
 
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/input/sources"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/digest"
 	"mirrorbeam.dev/internal/records/paged"
@@ -174,7 +175,7 @@ func takeSpans(
 
 // WriteAnnotations writes what is known of documents of the input in clusters. The shard must be decided.
 func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
-	clusters, kept := namer{Shard: s}, namer{Shard: s}
+	clusters, kept, extents := namer{Shard: s}, namer{Shard: s}, s.extents()
 	for i := range s.end() {
 		first := s.members.First(i)
 		if s.size.At(first) < 2 || s.reference(i) {
@@ -182,6 +183,7 @@ func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
 		}
 		ref := s.members.Ref(i)
 		a := records.Annotation{Ref: ref, Cluster: clusters.name(first), Size: s.size.At(first), Kept: !s.goes(i)}
+		a.Extent = extents[first]
 		if s.goes(i) && !s.IsDropped() {
 			a.KeptID = kept.name(s.choice(i).Kept)
 		}
@@ -192,6 +194,31 @@ func (s *Shard) WriteAnnotations(run *runfile.Writer) error {
 		}
 	}
 	return nil
+}
+
+func (s *Shard) extents() map[records.Number]records.Extent {
+	extents := map[records.Number]records.Extent{}
+	for cluster := range s.eachCluster {
+		var of records.Extent
+		var in sources.Set
+		last := -1 // the file of the document before, as the documents are in document order
+		for i := range cluster.documents {
+			if s.reference(i) {
+				continue
+			}
+			file := s.members.Ref(i).File()
+			if file != last || s.layout.Inputs.Files[file].Members != nil {
+				of.Files++
+			}
+			last = file
+			in.Put(s.members.Source(i))
+		}
+		for range in.All {
+			of.Sources++
+		}
+		extents[s.members.First(cluster.document(0))] = of
+	}
+	return extents
 }
 
 // RemovedRows passes the rows of removed documents in order. The shard must be decided.

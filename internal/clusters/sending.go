@@ -17,8 +17,7 @@ type Sending struct {
 	Inputs work.Path
 	// ByValue says that a value is the source of a document. [clusters.ChooseSources] has chosen the sources.
 	ByValue bool
-	// ForNext sends digests, too, for the next run of a scheduled job: of fingerprints, if ByDistance says that these
-	// are compared.
+	// ForNext also sends digests for the next incremental run: digests of fingerprints if ByDistance is set.
 	ForNext, ByDistance bool
 	// Ranges is as in [Labelling].
 	Ranges int
@@ -44,7 +43,7 @@ func (s *Sending) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 }
 
 func positionOf(positions []byte, node graphs.Node) records.Position {
-	return records.GetNodePosition(positions[int(node)*records.NodePositionSize:])
+	return records.At[records.OfNode[records.Position]](positions, int(node)).Is
 }
 
 // sendEdges sends the edges of a part. Edges of components that are not listed stay behind.
@@ -74,19 +73,16 @@ func sendSpans(w *work.TaskContext, positions []byte) error {
 	if err != nil {
 		return err
 	}
-	for ; len(packed) > 0; packed = packed[records.SpanSize:] {
-		s := records.GetSpan[graphs.Node](packed)
+	for s := range records.Each[records.Span[graphs.Node]](packed) {
 		a, b := positionOf(positions, s.A), positionOf(positions, s.B)
 		if a.Number > b.Number {
 			a, b = b, a
 			s.Span = s.Swap()
 		}
 		sent := records.Span[records.Number]{A: a.Number, B: b.Number, Span: s.Span, More: s.More, Rarity: s.Rarity}
-		record, err := w.Run.Record(records.ShardSpans, int(a.Shard), records.SpanSize)
-		if err != nil {
+		if err := records.WriteFixed(&w.Run, records.ShardSpans, int(a.Shard), sent); err != nil {
 			return err
 		}
-		records.PutSpan(record, sent)
 	}
 	return nil
 }
@@ -121,7 +117,8 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.TaskCont
 	return w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
 		for i := 0; i < block.Len() && len(members) > 0; i++ {
 			ref := block.Ref(i)
-			if records.GetRef(members) != ref {
+			member := records.Get[records.ListedDocument](members)
+			if member.Ref != ref {
 				continue
 			}
 			flags := s.flags(repeated[ref], unchecked[ref], partly[ref], sourceOf(block, i))
@@ -132,20 +129,19 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.TaskCont
 			if s.ByDistance {
 				equal = block.SimHashDigest(i)
 			}
-			if err := records.WriteMember(&w.Run, members, block, i, flags, equal); err != nil {
+			if err := records.WriteMember(&w.Run, member, block, i, flags, equal); err != nil {
 				return err
 			}
 			if page, is := pages.Of(ref); is {
-				at := records.GetPosition(members[records.RefSize:])
-				sent := records.ShardPage{Number: at.Number, Size: uint32(block.Size(i)), Page: page}
-				if err := records.Write(&w.Run, records.ShardPages, int(at.Shard), &sent); err != nil {
+				sent := records.ShardPage{Number: member.At.Number, Size: uint32(block.Size(i)), Page: page}
+				if err := records.Write(&w.Run, records.ShardPages, int(member.At.Shard), &sent); err != nil {
 					return err
 				}
 			}
 			if ref >= s.layout.FirstInput {
 				w.Outcome.Sent++
 			}
-			members = members[records.MemberSize:]
+			members = members[records.Size[records.ListedDocument]():]
 		}
 		return nil
 	})

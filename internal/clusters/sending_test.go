@@ -65,7 +65,7 @@ func writePart(run *runfile.Writer, part int, nodes []docref.Ref, edges ...recor
 		records.PutEdge(b, e)
 	}
 	for i, ref := range nodes {
-		if err := records.WriteNode(run, records.EdgeNodes, part,
+		if err := records.WriteFixed(run, records.EdgeNodes, part,
 			records.Node{Ref: ref, Weight: 1, Parent: parents[i]}); err != nil {
 			return err
 		}
@@ -203,7 +203,7 @@ func checkComponents(t *testing.T, joined bool, ranges int) {
 		if err != nil {
 			return err
 		}
-		records.PutSpan(b, records.Span[graphs.Node]{A: 4, B: 3, Span: span, More: 2})
+		records.Put(b, records.Span[graphs.Node]{A: 4, B: 3, Span: span, More: 2})
 		return writePart(run, 7, []docref.Ref{at(1, 60), at(0, 0), at(1, 10), at(2, 5), at(2, 7)}, alike(1, 0),
 			alike(2, 3), alike(3, 4), alike(4, 3))
 	})

@@ -6,6 +6,7 @@ package clusters
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/keep"
@@ -148,9 +149,8 @@ func (s *Shard) countSizes() {
 	}
 }
 
-// name returns what other rows call a document: its id, or its ref if others share the id. Refs are written when a row
-// needs them: the names of all documents of a very large cluster would take more memory than all else that is known of
-// them.
+// name returns what other rows call a document: its id, or its ref if others share the id. Refs are written when
+// needed: in a very large cluster the names would take more memory than all else.
 func (s *Shard) name(i records.Number) string {
 	if s.members.Repeated(i) {
 		return s.ref(i)
@@ -188,8 +188,7 @@ func (s *Shard) id(i records.Number) string {
 	return s.ref(i)
 }
 
-// Sent counts the documents that [Sending] brings to the shard: documents that rows call by their refs, and documents
-// of the input.
+// Sent counts what [Sending] brings to the shard: documents that rows call by their refs, and input documents.
 func (s *Shard) Sent() (namedByRef, ofInput int64) {
 	for i := range s.end() {
 		if s.members.Repeated(i) {
@@ -206,8 +205,7 @@ func (s *Shard) Sent() (namedByRef, ofInput int64) {
 func (s *Shard) IsDropped() bool { return s.rule.Drop == keep.Clusters }
 
 // Findings returns all that the clusters of the shard add to what a job has found: counts, examples, and what warnings
-// are about. Whatever makes clusters of documents gets them here. Least is the least similarity of an edge, from 0 to
-// 1.
+// are about. Whatever makes clusters gets them here. Least is the least similarity of an edge, from 0 to 1.
 func (s *Shard) Findings(least float64) (f findings.Findings, err error) {
 	if err = s.count(&f); err != nil {
 		return f, err
@@ -291,11 +289,83 @@ func (s *Shard) Removed(yield func(docref.Ref) bool) {
 // WriteRemoved writes the removed documents of each split.
 func (s *Shard) WriteRemoved(run *runfile.Writer) error {
 	for ref := range s.Removed {
-		b, err := run.Record(records.Removed, documents.SplitOf(s.layout.Starts, ref), records.RefSize)
-		if err != nil {
+		if err := records.WriteFixed(run, records.Removed, documents.SplitOf(s.layout.Starts, ref), ref); err != nil {
 			return err
 		}
-		records.PutRef(b, ref)
 	}
 	return nil
+}
+
+// separate sets the edges apart that join equal documents of one side. These are no pairs. They say that a document
+// shares the edges of another one: so it gets a row for one of these. Where the other one has no edge, both are in no
+// cluster. Without sides all edges are pairs.
+func (s *Shard) separate() error {
+	if s.pairs = s.edges; s.members.Sides() == nil {
+		return nil
+	}
+	all := s.edges
+	repeats := 0
+	for i := range all.Len() {
+		if s.isWithinSide(all.At(i)) {
+			repeats++
+		}
+	}
+	s.edges = paged.New[int, records.Edge[records.Number]](s.store, all.Len()-repeats)
+	pairs, n := paged.New[int, records.Edge[records.Number]](s.store, all.Len()), 0
+	for i := range all.Len() {
+		if e := all.At(i); !s.isWithinSide(e) {
+			s.edges.Set(n, e)
+			pairs.Set(n, e)
+			n++
+		}
+	}
+	s.repeats(all, func(e records.Edge[records.Number]) {
+		pairs.Set(n, e)
+		n++
+	})
+	pairs.Cut(n)
+	order := func(a, b records.Edge[records.Number]) int {
+		return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
+	}
+	var err error
+	s.pairs, err = paged.Sort(pairs, func(run []records.Edge[records.Number]) error {
+		slices.SortFunc(run, order)
+		return nil
+	}, order)
+	return err
+}
+
+func (s *Shard) isWithinSide(e records.Edge[records.Number]) bool {
+	sides := s.members.Sides()
+	return sides.At(e.A) == sides.At(e.B)
+}
+
+// repeats visits the pairs of documents that are equal to an earlier one of their side, given all edges. All edges of
+// the earlier one are their own as well, but passages may stand at other places in their texts. Each has a pair with
+// the first partner of the earlier one. Of documents without a partner repeats makes clusters of one document.
+func (s *Shard) repeats(all *edges, visit func(records.Edge[records.Number])) {
+	first := listIn[uint32](s.store, s.end()) // the number of the edge to the first partner of each document, plus 1
+	for i := range s.edges.Len() {
+		e := s.edges.At(i)
+		// Edges are ordered by A, then B: so partners before a document come before those after it, in order.
+		for _, end := range [2]records.Number{e.A, e.B} {
+			if first.At(end) == 0 {
+				first.Set(end, uint32(i+1))
+			}
+		}
+	}
+	for i := range all.Len() {
+		e := all.At(i)
+		if !s.isWithinSide(e) {
+			continue
+		}
+		if first.At(e.A) == 0 {
+			s.members.SetFirst(e.A, e.A)
+			s.members.SetFirst(e.B, e.B)
+			continue
+		}
+		edge := s.edges.At(int(first.At(e.A) - 1))
+		partner := edge.A ^ edge.B ^ e.A
+		visit(records.Edge[records.Number]{A: min(e.B, partner), B: max(e.B, partner), Score: edge.Score})
+	}
 }

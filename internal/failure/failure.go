@@ -24,6 +24,8 @@ const (
 	Input Kind = "input"
 	// Storage is an output or a temporary folder that cannot be used.
 	Storage Kind = "storage"
+	// Unavailable is what may pass although nothing is changed, such as a service that does not answer.
+	Unavailable Kind = "unavailable"
 )
 
 // Error makes a kind an error, with which others can be compared.
@@ -38,8 +40,13 @@ type failure struct {
 // Unwrap returns the kind and the error.
 func (f failure) Unwrap() []error { return []error{f.kind, f.error} }
 
-// New marks an error as one of a kind.
-func New(kind Kind, err error) error { return failure{kind, err} }
+// New marks an error as one of a kind. Any error that is a [storage.ErrUnavailable] is of the kind [Unavailable].
+func New(kind Kind, err error) error {
+	if errors.Is(err, storage.ErrUnavailable) {
+		kind = Unavailable
+	}
+	return failure{kind, err}
+}
 
 // Errorf returns an error of a kind. The format is as in [fmt.Errorf].
 func Errorf(kind Kind, format string, args ...any) error {
@@ -65,6 +72,8 @@ func OfTask(c *job.Config, err error) error {
 		kind = Input
 	case work.StorageFault, work.DamageFault:
 		kind = Storage
+	case work.UnavailableFault:
+		kind = Unavailable
 	}
 	return explain(c, kind, told, errors.New(told.Text))
 }

@@ -96,11 +96,34 @@ func TestKinds(t *testing.T) {
 	if err := Explain(&config, "", fs.ErrNotExist); err != fs.ErrNotExist {
 		t.Errorf("an error of no kind becomes %v", err)
 	}
-	for kind, want := range map[work.FaultKind]error{work.InputFault: Input, work.StorageFault: Storage} {
+	for kind, want := range map[work.FaultKind]error{
+		work.InputFault:       Input,
+		work.StorageFault:     Storage,
+		work.UnavailableFault: Unavailable,
+	} {
 		if err := OfTask(&config, work.Fault{Kind: kind, Text: "told"}); !errors.Is(err, want) ||
 			err.Error() != "told" {
 			t.Errorf("a fault of the kind %s becomes %v", kind, err)
 		}
+	}
+}
+
+// TestUnavailable: what may pass is told from what is final, whatever it befell and however it reaches the driver.
+func TestUnavailable(t *testing.T) {
+	config := job.Default()
+	outage := &fs.PathError{Op: "read", Path: "gs://corpora/a", Err: storage.Unavailable(errors.New("503"))}
+	for name, err := range map[string]error{
+		"input":          New(Input, outage),
+		"output":         Explain(&config, Storage, outage),
+		"a lease":        New(Storage, &storage.HeldError{Name: "lock"}),
+		"input of tasks": OfTask(&config, fmt.Errorf("runner: %w", work.MarkFault(work.NewInputError(outage)))),
+		"text of runner": OfTask(&config, errors.New("runner: "+work.MarkFault(outage).Error())),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if !errors.Is(err, Unavailable) || errors.Is(err, Input) || errors.Is(err, Storage) {
+				t.Errorf("%v is of another kind", err)
+			}
+		})
 	}
 }
 

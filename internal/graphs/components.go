@@ -4,7 +4,6 @@ package graphs
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -43,8 +42,7 @@ func (p *Part) Origin(number int, node int) (of Origin, is bool) {
 	return p.Origins[node], true
 }
 
-// Add adds a document, not yet joined to any other, and returns its node. It panics with [ErrFull] if the part
-// has as many nodes as there are numbers.
+// Add adds a document, not yet joined to any other, and returns its node.
 func (p *Part) Add(ref docref.Ref, weight uint32) Node {
 	node := Next[Node](len(p.Refs))
 	p.Refs, p.Weights, p.Parents = append(p.Refs, ref), append(p.Weights, weight), append(p.Parents, node)
@@ -92,16 +90,12 @@ func (f Forest[N]) Flatten() {
 	}
 }
 
-// ErrFull is the fault of a task that has more items than numbers for them. [Next] and [Set.Add] panic with it: no
-// number may stand for two items, and a task that has come so far cannot go on. Package work makes it the error of the
-// task.
-var ErrFull = errors.New("more items than there are numbers for them: cut the job into more splits or shards")
-
 // Next returns the number of the next item if there are n already. The largest number of the type is never given: it
-// stands for none.
+// stands for none. A task has no more items than numbers: it takes at least 16 bytes for each, and job.PlanMemory gives
+// no task more than 2^35 bytes. So only a mistake of the program makes Next panic.
 func Next[N ~uint8 | ~uint16 | ~uint32](n int) N {
 	if uint64(n) >= uint64(^N(0)) {
-		panic(ErrFull)
+		panic(fmt.Sprintf("graphs: a task has more than %d items", n))
 	}
 	return N(n)
 }

@@ -5,8 +5,7 @@ import (
 )
 
 const (
-	// fewCompared is the largest number of pivots that a set is compared with if there are very many sets. If there
-	// are fewer sets, a set is compared with more pivots.
+	// fewCompared is the largest number of pivots that a set is compared with if there are very many sets.
 	fewCompared = 32
 	// comparisons bounds the comparisons of up to manySets sets together. They take about two seconds. Of more sets
 	// each gets less by the square of their number: 100,000 sets that are like none take some 5 microseconds each.
@@ -111,12 +110,17 @@ func (x *Pivots) join(list uint32) {
 // Set returns the set of a pivot.
 func (x *Pivots) Set(pivot Pivot) []uint64 { return x.sets[pivot] }
 
+// MayLack reports whether a set of that size may be like one that was to be a pivot, and for which there was no room.
+func (x *Pivots) MayLack(size int) bool {
+	return float64(size) >= x.threshold*float64(x.least) && float64(size)*x.threshold <= float64(x.most)
+}
+
 // Candidates returns pivots that may be like a set. They are complete if no other set that was to be a pivot may be
 // like it. If they are not complete, they are the pivots that share most of its first elements. They are valid until
 // the next call.
 func (x *Pivots) Candidates(set []uint64) (candidates []Pivot, isComplete bool) {
 	x.touched, x.current = x.touched[:0], x.current[:0]
-	isComplete = float64(len(set)) < x.threshold*float64(x.least) || float64(len(set))*x.threshold > float64(x.most)
+	isComplete = !x.MayLack(len(set))
 	for _, element := range set[:x.prefix(len(set))] {
 		list, found := x.elements.Find(element)
 		if !found {

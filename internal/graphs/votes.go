@@ -1,7 +1,6 @@
 package graphs
 
 const (
-	// voteSlots is for how many hashes votes have room.
 	voteSlots = 1 << 10
 	// frequentShare is how rare a hash may be that is sure to be found: one of that many has it.
 	frequentShare = 1 << 8

@@ -26,8 +26,8 @@ var law = [][2]string{
 	{"sketch", "asmkernels input records/digest"},
 	{"util", ""},
 	{"util/build", ""},
-	{"util/panics", "records/paged graphs"},
-	{"lshbands", "asmkernels util"},
+	{"util/panics", "records/paged"},
+	{"lshbands", "asmkernels sketch util"},
 	{"schema/schemas", "util"},
 	{"storage", "util"},
 	{"buckets", "storage"},
@@ -63,6 +63,7 @@ var law = [][2]string{
 	{"incremental", "records graphs pairs work fingerprint incremental/state job"},
 	{"incremental/pruning", "asmkernels records audit pairs lshbands storage work fingerprint incremental"},
 	{"audit/auditing", "asmkernels records graphs audit storage work fingerprint incremental/pruning"},
+	{"result/variants", ""},
 	{"result/warnings", "sketch input keep schema fingerprint job"},
 	{"result/workspace", "util storage schema job"},
 	{
@@ -74,7 +75,7 @@ var law = [][2]string{
 	{"transforms/packing", "util storage records schema work fingerprint result/write job input/listing"},
 	{
 		"transforms",
-		"util lshbands storage records schema work fingerprint graphs/union clusters pairs passages result/write mirrors job incremental audit/auditing transforms/packing",
+		"util keep/preference lshbands storage records schema work fingerprint graphs/union clusters pairs passages result/write mirrors job incremental audit/auditing transforms/packing",
 	},
 	{"examples", "sketch lshbands"},
 	{
@@ -83,13 +84,13 @@ var law = [][2]string{
 	},
 	{
 		"pipeline",
-		"sketch util lshbands storage input schema work fingerprint incremental pairs result mirrors job audit/auditing failure transforms",
+		"asmkernels records/docref sketch util lshbands storage input schema work fingerprint incremental pairs result mirrors job audit/auditing failure transforms",
 	},
 	{
 		"cmd",
-		"asmkernels audit keep sketch util lshbands schema storage input work incremental/state pairs job result/warnings result/workspace result/finished failure inspect pipeline",
+		"asmkernels audit keep sketch util lshbands schema storage input work incremental/state pairs mirrors job result/warnings result/workspace result/finished failure inspect pipeline",
 	},
-	{"scripts", "asmkernels input storage result/finished"},
+	{"scripts", "asmkernels sketch lshbands input storage result/finished"},
 	{"house", ""},
 }
 

@@ -5,11 +5,12 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"mirrorbeam.dev/internal/util/goldentest"
 )
 
 // rooms says what the packages of a room with several packages have in common.
@@ -34,13 +35,16 @@ var rooms = map[string]string{
 	"util":        "Small helpers that know nothing of documents.",
 }
 
-// TestPackages: docs/internals/packages.md lists all packages, with the first sentence of their comments. UPDATE=1
-// rewrites the page.
-func TestPackages(t *testing.T) {
-	page := "# Packages\n\nThe layers (bold) from the bottom up, with their packages; `internal/` is left out. The table in\n" +
-		"`internal/house/imports_test.go` says which packages each package may import: only packages that it lists earlier.\n" +
-		"`UPDATE=1 go test ./internal/house -run TestPackages` writes this page from the comments of the packages.\n\n" +
-		"| package | |\n|---|---|\n"
+//go:generate env UPDATE=1 go test -run ^TestGenerated .
+
+// TestGeneratedPackages: docs/internals/packages.md lists all packages by layer. What each is for, its comment says.
+func TestGeneratedPackages(t *testing.T) {
+	page := "# Packages\n\nThe layers from the bottom up, with their packages; `internal/` is left out. " +
+		"What each package is for:\n\n" +
+		"    go list -f '{{.ImportPath}}: {{.Doc}}' ./...\n\n" +
+		"The table in `internal/house/imports_test.go` says which packages each package may import: only packages that it\n" +
+		"lists earlier. `go generate ./internal/house` writes this page.\n\n" +
+		"| layer | what it does or has | packages |\n|---|---|---|\n"
 	packages := synopses(t)
 	listed := map[string]bool{}
 	for _, row := range law {
@@ -53,23 +57,18 @@ func TestPackages(t *testing.T) {
 		if len(own) > 1 && rooms[room] == "" {
 			t.Errorf("say in packages_test.go what the packages of room %s have in common", room)
 		}
-		if len(own) > 1 {
-			page += fmt.Sprintf("| **%s** | %s |\n", room, strings.TrimSuffix(rooms[room], "."))
-		}
+		what, names := strings.TrimSuffix(rooms[room], "."), []string{}
 		for _, p := range own {
-			page += fmt.Sprintf("| `%s` | %s |\n", strings.TrimPrefix(p.folder, "internal/"), p.sentence)
+			if name := strings.TrimPrefix(p.folder, "internal/"); name != room {
+				names = append(names, "`"+strings.TrimPrefix(name, room+"/")+"`")
+			}
+			if len(own) == 1 {
+				what = p.sentence
+			}
 		}
+		page += fmt.Sprintf("| `%s` | %s | %s |\n", room, what, strings.Join(names, ", "))
 	}
-	name := filepath.Join(root, "docs", "internals", "packages.md")
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if content, err := os.ReadFile(name); err != nil || string(content) != page {
-		t.Errorf("%s does not list the packages as they are: UPDATE=1 go test ./internal/house -run TestPackages (%v)",
-			name, err)
-	}
+	goldentest.File(t, filepath.Join(root, "docs", "internals", "packages.md"), page)
 }
 
 // synopsis is the first sentence of the comment of a package, up to a colon, without the name of the package.

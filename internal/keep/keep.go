@@ -6,6 +6,10 @@
 package keep
 
 import (
+	"errors"
+	"strconv"
+	"strings"
+
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/paged"
 )
@@ -15,6 +19,8 @@ type Edge struct {
 	A, B records.Number
 	// Similarity is from 0 to 1.
 	Similarity float64
+	// SparesA and SparesB say that the edge does not let this class be removed for the other one.
+	SparesA, SparesB bool
 }
 
 // Choice is what becomes of a document. A document is kept if Kept is its own number. Otherwise it is removed, and Kept
@@ -126,10 +132,10 @@ func (c *chooser) order(n int) {
 	each := func(visit func(class records.Number, i int)) {
 		for i := range n {
 			e, counts := c.edge(i)
-			if counts && first.At(e.A) < last.At(e.B) {
+			if counts && !e.SparesB && first.At(e.A) < last.At(e.B) {
 				visit(e.A, i)
 			}
-			if counts && first.At(e.B) < last.At(e.A) {
+			if counts && !e.SparesA && first.At(e.B) < last.At(e.A) {
 				visit(e.B, i)
 			}
 		}
@@ -212,8 +218,7 @@ var Splits = []Split{Component, Star}
 type Drop string
 
 const (
-	// Copies: the ones that are like a kept document. One document at least stays of each cluster. An empty Drop says
-	// the same.
+	// Copies: documents that are similar to a kept one. Each cluster keeps one at least. An empty Drop means the same.
 	Copies Drop = "copies"
 	// Clusters: all documents of each cluster. The documents of a reference stay.
 	Clusters Drop = "clusters"
@@ -227,6 +232,29 @@ var Drops = []Drop{Copies, Clusters, Reference}
 type Rule struct {
 	Split Split
 	Drop  Drop
+	// Contained is the least share of the shingles of a removed document that the one that is kept for it must have; 0
+	// if that does not matter.
+	Contained float64
+}
+
+// Condition says when a document is removed that is similar to a kept one: always if it is empty. With "contained" all
+// shingles of the document must be in the kept one, with "contained:0.95" at least that share of them.
+type Condition string
+
+// Contained returns the share, 0 for an empty condition.
+func (c Condition) Contained() (share float64, err error) {
+	name, given, isGiven := strings.Cut(string(c), ":")
+	switch {
+	case c == "":
+		return 0, nil
+	case !isGiven:
+		given = "1"
+	}
+	share, err = strconv.ParseFloat(given, 64)
+	if name != "contained" || err != nil || !(share > 0 && share <= 1) {
+		return 0, errors.New("must be contained, or contained:SHARE with a share above 0 and at most 1")
+	}
+	return share, nil
 }
 
 // Prefers reports whether the rule asks which document of a cluster is preferred. If not, --keep decides nothing.

@@ -20,28 +20,35 @@ func TestChoose(t *testing.T) {
 			"a chain keeps both ends",
 			[]records.Number{0, 1, 2},
 			[]records.Number{0, 1, 2},
-			[]Edge{{0, 1, .8}, {1, 2, .9}},
+			[]Edge{{A: 0, B: 1, Similarity: .8}, {A: 1, B: 2, Similarity: .9}},
 			[]Choice{{0, 1}, {0, .8}, {2, 1}},
 		},
 		{
 			"the preferred middle stands for both ends",
 			[]records.Number{1, 0, 2},
 			[]records.Number{0, 1, 2},
-			[]Edge{{0, 1, .8}, {1, 2, .9}},
+			[]Edge{{A: 0, B: 1, Similarity: .8}, {A: 1, B: 2, Similarity: .9}},
 			[]Choice{{1, .8}, {1, 1}, {1, .9}},
 		},
 		{
 			"the most similar kept one is named",
 			[]records.Number{0, 1, 2},
 			[]records.Number{0, 1, 2},
-			[]Edge{{0, 2, .8}, {1, 2, .9}},
+			[]Edge{{A: 0, B: 2, Similarity: .8}, {A: 1, B: 2, Similarity: .9}},
+			[]Choice{{0, 1}, {1, 1}, {1, .9}},
+		},
+		{
+			"a class that an edge spares stays, and still stands for others",
+			[]records.Number{0, 1, 2},
+			[]records.Number{0, 1, 2},
+			[]Edge{{A: 0, B: 1, Similarity: .8, SparesB: true}, {A: 1, B: 2, Similarity: .9, SparesA: true}},
 			[]Choice{{0, 1}, {1, 1}, {1, .9}},
 		},
 		{
 			"of equals the preferred one is named",
 			[]records.Number{1, 0, 2},
 			[]records.Number{0, 1, 2},
-			[]Edge{{0, 2, .8}, {1, 2, .8}},
+			[]Edge{{A: 0, B: 2, Similarity: .8}, {A: 1, B: 2, Similarity: .8}},
 			[]Choice{{0, 1}, {1, 1}, {1, .8}},
 		},
 		{
@@ -55,14 +62,14 @@ func TestChoose(t *testing.T) {
 			"identical documents go together",
 			[]records.Number{0, 3, 1, 2},
 			[]records.Number{0, 1, 1, 1},
-			[]Edge{{0, 1, .85}},
+			[]Edge{{A: 0, B: 1, Similarity: .85}},
 			[]Choice{{0, 1}, {0, .85}, {0, .85}, {0, .85}},
 		},
 		{
 			"a copy of a removed document goes for one that was kept between them, and is nearer",
 			[]records.Number{0, 1, 2, 3},
 			[]records.Number{0, 1, 2, 1},
-			[]Edge{{0, 1, .5}, {1, 2, .57}},
+			[]Edge{{A: 0, B: 1, Similarity: .5}, {A: 1, B: 2, Similarity: .57}},
 			[]Choice{{0, 1}, {0, .5}, {2, 1}, {2, .57}},
 		},
 	} {
@@ -96,7 +103,7 @@ func TestChooseKeepsTheLaw(t *testing.T) {
 				continue
 			}
 			similarity := float64(random.IntN(4)+1) / 5
-			edges = append(edges, Edge{a, b, similarity})
+			edges = append(edges, Edge{A: a, B: b, Similarity: similarity})
 			joined[[2]records.Number{a, b}], joined[[2]records.Number{b, a}] = similarity, similarity
 		}
 		order := make([]records.Number, n)
@@ -146,7 +153,11 @@ func choose(order, first []records.Number, sides []uint64, edges []Edge) []Choic
 		}
 		classes[i] = class[of]
 	}
-	edge := func(i int) (Edge, bool) { return Edge{class[edges[i].A], class[edges[i].B], edges[i].Similarity}, true }
+	edge := func(i int) (Edge, bool) {
+		e := edges[i]
+		e.A, e.B = class[e.A], class[e.B]
+		return e, true
+	}
 	d := Documents{
 		Store:    store,
 		Order:    paged.Of[records.Number](store, order),
@@ -187,7 +198,7 @@ func TestChooseIsTheDefinition(t *testing.T) {
 		similarity := map[[2]records.Number]float64{} // 0: no edge
 		var edges []Edge
 		for range random.IntN(3 * n) {
-			e := Edge{first[random.IntN(n)], first[random.IntN(n)], float64(1+random.IntN(5)) / 5}
+			e := Edge{A: first[random.IntN(n)], B: first[random.IntN(n)], Similarity: float64(1+random.IntN(5)) / 5}
 			if e.A != e.B && similarity[[2]records.Number{e.A, e.B}] == 0 {
 				similarity[[2]records.Number{e.A, e.B}] = e.Similarity
 				similarity[[2]records.Number{e.B, e.A}] = e.Similarity

@@ -32,7 +32,7 @@ func TestChooseAcross(t *testing.T) {
 			if a == b || near[[2]records.Number{a, b}] {
 				continue
 			}
-			edges = append(edges, Edge{a, b, float64(1+random.IntN(4)) / 5})
+			edges = append(edges, Edge{A: a, B: b, Similarity: float64(1+random.IntN(4)) / 5})
 			near[[2]records.Number{a, b}], near[[2]records.Number{b, a}] = true, true
 		}
 		isPair := func(i, j records.Number) bool {

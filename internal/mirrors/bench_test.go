@@ -31,27 +31,3 @@ func BenchmarkOnePage(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkCampaign finds the copies of one page of a protected site.
-func BenchmarkCampaign(b *testing.B) {
-	for _, sites := range []int{10_000, 100_000} {
-		if testing.Short() && sites > 10_000 {
-			continue
-		}
-		b.Run(fmt.Sprint(sites), func(b *testing.B) {
-			w := newCrawl()
-			w.bank()
-			for i := range sites {
-				w.add(fmt.Sprintf("evil%d.test", i), "login", "log in", true)
-			}
-			judging := watching(b, 1)
-			b.ReportAllocs()
-			for b.Loop() {
-				if found := w.do(b, 1, judging).found.Mirrors; found.Suspects != int64(sites) || found.Campaigns != 1 {
-					b.Fatalf("%d suspects, %d campaigns", found.Suspects, found.Campaigns)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(sites), "ns/copy")
-		})
-	}
-}

@@ -29,20 +29,17 @@ type comparison struct {
 type link struct {
 	to         uint32
 	similarity float64
-	isDerived  bool
 }
 
 // tally is just enough of what one site has in common with another to tell whether the pair is wanted.
 type tally struct {
-	site    uint64
-	mark    uint64 // of the class that was counted last
-	begun   uint64 // the first mark of the site that has the other pages
-	link    records.Link
-	watched bool // one of the two is protected, so the pair is wanted whatever they have in common
-	near    bool // some of the pages are not equal, so the other site may have another number of them
+	site  uint64
+	mark  uint64 // of the class that was counted last
+	begun uint64 // the first mark of the site that has the other pages
+	link  records.Link
+	near  bool // some of the pages are not equal, so the other site may have another number of them
 }
 
-// newComparison takes in the sites and the classes of a range.
 func newComparison(l Limits, sites map[uint64]*records.Site, classes []records.PageClass) *comparison {
 	c := &comparison{
 		limits:    l,
@@ -73,12 +70,12 @@ func newComparison(l Limits, sites map[uint64]*records.Site, classes []records.P
 		if !isHere {
 			continue
 		}
-		c.near[i] = append(c.near[i], link{uint32(i), 1, false})
+		c.near[i] = append(c.near[i], link{uint32(i), 1})
 		for _, to := range of.Copies {
 			if at, is := slices.BinarySearchFunc(classes, to.Class, func(c records.PageClass, id uint64) int {
 				return cmp.Compare(c.ID, id)
 			}); is {
-				c.near[i] = append(c.near[i], link{uint32(at), to.Similarity, to.IsDerived})
+				c.near[i] = append(c.near[i], link{uint32(at), to.Similarity})
 			}
 		}
 	}
@@ -105,31 +102,23 @@ type match struct {
 	near       uint32 // the class of the copy
 	own, copy  *records.Holding
 	similarity float64
-	isCommon   bool // many have such copies of a page of a protected site
 }
 
-// each visits the pages of a site with their copies on other sites that are compared here: a pair with one protected
-// site in the range of that one only. Pages of very many sites are compared if one of the two is protected: so nobody
-// can hide a copy behind many more.
+// each visits the pages of a site with their copies on other sites. Pages of very many sites are not compared.
 func (c *comparison) each(ctx context.Context, site uint64, visit func(match)) error {
 	for _, at := range c.own[site] {
 		of := &c.classes[at[0]]
 		own := &of.Holdings[at[1]]
 		for _, to := range c.near[at[0]] {
 			near := &c.classes[to.to]
-			isSpread := of.IsSpread || near.IsSpread || to.isDerived
-			if isSpread && !own.IsWatched {
+			if of.IsSpread || near.IsSpread {
 				continue
 			}
 			for i := range near.Holdings {
 				h := &near.Holdings[i]
-				if h.Site == site || h.IsProtected && (isSpread || !own.IsProtected) {
-					continue
+				if h.Site != site {
+					visit(match{c.others[h.Site], at[0], to.to, own, h, to.similarity})
 				}
-				visit(match{
-					c.others[h.Site], at[0], to.to, own, h, to.similarity,
-					of.Common >= to.similarity && !(to.similarity >= nearlySame && isNamed(own)),
-				})
 			}
 		}
 		if err := ctx.Err(); err != nil {
@@ -142,8 +131,7 @@ func (c *comparison) each(ctx context.Context, site uint64, visit func(match)) e
 // mostMatches is about how many matches of a site are held at a time.
 const mostMatches = 1 << 19
 
-// site finds the sites that have much in common with a site of the range, and those that matter since one of the two is
-// protected. It hands each pair to emit.
+// site finds the sites that have much in common with a site of the range. It hands each pair to emit.
 func (c *comparison) site(ctx context.Context, of *records.Site, emit func(*records.SitePair) error) error {
 	var met []uint32 // numbers of other sites
 	begun, class := c.marks+1, ^uint32(0)
@@ -157,7 +145,7 @@ func (c *comparison) site(ctx context.Context, of *records.Site, emit func(*reco
 			return
 		}
 		if t.begun != begun {
-			*t = tally{site: t.site, begun: begun, watched: m.own.IsProtected && !m.copy.IsProtected}
+			*t = tally{site: t.site, begun: begun}
 			met = append(met, m.other)
 		}
 		t.mark = c.marks
@@ -172,9 +160,6 @@ func (c *comparison) site(ctx context.Context, of *records.Site, emit func(*reco
 	c.marks++ // the next site begins with another one
 	met = slices.DeleteFunc(met, func(other uint32) bool {
 		t := &c.tallies[other]
-		if t.watched {
-			return false
-		}
 		if second := c.sites[t.site]; second != nil && !t.near && t.site < of.Site && c.limits.wants(&records.Half{
 			Link: t.link,
 			Of:   *second,
@@ -264,10 +249,6 @@ func addPage(l *records.Link, of *records.PageClass, copies []match) {
 	l.Weight += weight
 	l.Similarity += similarity
 	l.Spread += of.Sites
-	addEntrance(l, own, copies)
-	if own.IsProtected && page.Trace != nil && !copies[0].copy.IsProtected {
-		l.Traces.Add((*records.Trace)(page.Trace))
-	}
 	if page.Original == l.Other {
 		l.Originals++
 	}

@@ -75,7 +75,7 @@ func TestReadingStops(t *testing.T) {
 			run.Section(records.CachedPairs, 0, make([]byte, state.CachedPairSize)))
 	})
 	runs := []work.Path{work.Path(run)}
-	if _, err := findPages(ctx, runs, nil, .5); !errors.Is(err, context.Canceled) {
+	if _, err := findPages(ctx, runs, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("find pages: %v", err)
 	}
 	if _, err := write.ReadForNext(ctx, runs); !errors.Is(err, context.Canceled) {

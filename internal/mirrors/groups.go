@@ -36,7 +36,6 @@ func (g *group) cohesion() int64 {
 	return int64(math.Round(float64(g.pairs) / all * records.Unit))
 }
 
-// groups are the groups of sites that are mirrors.
 type groups struct {
 	known *known
 	nodes map[uint64]uint32 // number of each site
@@ -206,31 +205,32 @@ func writeRows[T output.Row](r *Results, file output.File, w *work.TaskContext,
 
 // Delivery returns the delivery of its task.
 func (*Grouping) Delivery() work.Delivery {
-	return work.Delivery{Shards: 1, Extra: []runfile.Kind{records.Mirrored}}
+	return work.Delivery{Shards: 1, Extra: []runfile.Kind{records.Mirrored, records.Copiers}}
 }
 
 // Task groups all mirrors. It reads the pairs twice: to make groups, and to write the rows.
 func (g *Grouping) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	rows := &pairRows{pairs: map[string]int{}, most: 1 << 16}
 	var suspects []suspicion
-	of := g.lists.known()
-	groups := newGroups(of)
+	groups := newGroups(g.lists.known())
 	if err := eachPair(ctx, w, func(p pair) error {
 		if p.isMirror(g.Limits) {
 			groups.add(&p)
 			rows.pairs[p.sides[0].Of.Name]++
 		}
-		if !of.areWatched(&p) {
-			return nil
-		}
-		if s, is := suspect(p, g.lists, g.Limits); is {
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := eachRecord(ctx, w, records.Copiers, func(one *records.Copier) error {
+		if s, is := suspect(one, g.Limits); is {
 			suspects = append(suspects, s)
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
-	slices.SortFunc(suspects, func(a, b suspicion) int { return a.compare(&b.pair) })
+	slices.SortFunc(suspects, func(a, b suspicion) int { return a.compare(&b) })
 	groups.find()
 	found := findings.Mirrors{Groups: groups.count}
 	if err := g.writeMirrors(ctx, rows, groups, w, &found); err != nil {
@@ -272,6 +272,13 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 	return writeRows(&g.Results, g.Name(output.Suspects, 0, 1), w, func(row func(output.Suspect) error) error {
 		for _, c := range all {
 			of := c.row()
+			if !c.members[0].class.isSuspect() {
+				found.Listed++
+				if err := row(of); err != nil {
+					return err
+				}
+				continue
+			}
 			found.Campaigns++
 			found.TopSuspects.Add(newFinding(of))
 			if err := errors.Join(row(of), g.tellNext(w, state.Alert{
@@ -286,6 +293,15 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 		for i := range suspects {
 			s := &suspects[i]
 			of := s.row()
+			if !s.class.isSuspect() {
+				if s.campaign == 0 {
+					found.Listed++
+					if err := row(of); err != nil {
+						return err
+					}
+				}
+				continue // of a campaign of common copies there is one row
+			}
 			if found.Suspects++; s.campaign == 0 { // a campaign stands for the others
 				found.TopSuspects.Add(newFinding(of))
 			}
@@ -296,7 +312,7 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 				Campaign: s.campaign,
 				Urgent:   of.Severity == output.HighSeverity,
 			}
-			for _, trace := range s.original.Traces {
+			for _, trace := range s.traces() {
 				alert.Copied = append(alert.Copied, state.Trace(trace))
 			}
 			if err := errors.Join(row(of), g.tellNext(w, alert), ctx.Err()); err != nil {
@@ -325,7 +341,6 @@ func (g *Grouping) tellNext(w *work.TaskContext, alert state.Alert) error {
 	return records.Write(&w.Run, records.Alerts, 0, &alert)
 }
 
-// write writes the groups of all sites in groups to their output shards.
 func (g *groups) write(run *runfile.Writer, shards int) error {
 	for number, s := range g.sites {
 		in := g.ofSite(number)

@@ -3,7 +3,6 @@ package mirrors
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/zeebo/xxh3"
@@ -138,10 +137,10 @@ func TestLists(t *testing.T) {
 		{CheckRanks, "", "it contains no site"},
 		{CheckRanks, "1,a.org\nb,c.org\n", `line 2: "b" is no rank`},
 		{CheckRanks, "1,-a.org\n2,xn--a.org\n", "it contains no site"},
-		{CheckProtected, "-a.org\n", `line 1: "-a.org" is no site`},
+		{protectedHosts, "-a.org\n", `line 1: "-a.org" is no site`},
 		{CheckRanks, "1,two words\n", `line 1: "two words" is no site`},
-		{CheckProtected, "# none\n", "it contains no site"},
-		{CheckProtected, "a.org\n\nmailto:x@a.org", `line 3: "mailto:x@a.org" is no site`},
+		{protectedHosts, "# none\n", "it contains no site"},
+		{protectedHosts, "a.org\n\nmailto:x@a.org", `line 3: "mailto:x@a.org" is no site`},
 		{
 			allowed, "a.org b.org c.org\n",
 			`line 1: "a.org b.org c.org": must be a site and its mirror, or a mirror alone`,
@@ -156,59 +155,6 @@ func TestLists(t *testing.T) {
 	} {
 		if err := c.check(c.list); c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
 			t.Errorf("%q: %v, want %s", c.list, err, c.want)
-		}
-	}
-}
-
-func TestSuspects(t *testing.T) {
-	lists, err := newLists("", "bank.example\n", "bank.example partner.example\n")
-	if err != nil {
-		t.Fatal(err)
-	}
-	limits := Limits{Score: 0.5, Pages: 3, Sites: 100}
-	for _, c := range []struct {
-		name, mirror   string
-		pages, common  int64 // of the mirror
-		login          bool
-		severity, want string // reasons; none if there is no alert
-	}{
-		{"a mirror", "copy.test", 10, 8, false, "medium", "mirror same_paths seen_later"},
-		{
-			"a mirror that asks for passwords", "copy.test", 10, 8, true, "high",
-			"mirror login_form page same_paths seen_later",
-		},
-		{
-			"a page on a host that looks alike", "bank-login.test", 10, 1, false, "high",
-			"look_alike same_paths seen_later",
-		},
-		{
-			"a login page and nothing else", "copy.test", 1, 1, true, "high",
-			"mirror login_form page same_paths seen_later",
-		},
-		{"a copied page and nothing else", "copy.test", 1, 1, false, "medium", "mirror same_paths seen_later"},
-		{"a quotation on a small site", "news.test", 2, 1, false, "", ""},
-		{"a quotation", "news.test", 10, 2, false, "", ""},
-		{"a login page among others", "news.test", 10, 2, true, "high", "login_form page same_paths seen_later"},
-		{"an allowed mirror", "partner.example", 10, 10, false, "", ""},
-		{"a host of the same domain", "m.bank.example", 10, 10, true, "", ""},
-	} {
-		one, other := halves("bank.example", c.mirror, 20, c.pages, c.common)
-		one.Of.First, other.Of.First = 1, 2
-		if c.login {
-			other.Logins = 1
-		}
-		s, is := suspect(newPair(one, other), &lists, limits)
-		if is != (c.want != "") {
-			t.Errorf("%s: suspect %v", c.name, is)
-			continue
-		}
-		if !is {
-			continue
-		}
-		row := s.row()
-		if got := strings.Join(row.Reasons, " "); got != c.want || row.Severity != c.severity ||
-			row.Site != c.mirror || row.Protected != "bank.example" || len(row.ID) != 16 {
-			t.Errorf("%s: %+v", c.name, row)
 		}
 	}
 }

@@ -21,8 +21,7 @@ type lists struct {
 	allowed   map[[2]string]bool // a site, or "" for all, and its mirror
 }
 
-// nameHash stands for the name of a site: the first half of its SHA-256. So nobody can make a name that has the rank of
-// another.
+// nameHash is the first half of the SHA-256 of a site's name, so nobody can make a name that has another's rank.
 type nameHash [16]byte
 
 func hashOf(name string) nameHash {
@@ -30,7 +29,7 @@ func hashOf(name string) nameHash {
 	return nameHash(sum[:16])
 }
 
-// newLists reads lists. That of ranks has been checked.
+// newLists reads lists. The list of ranks has been checked.
 func newLists(rank, protected, allowed string) (l lists, err error) {
 	l.ranks = sync.OnceValue(func() map[nameHash]int64 { return readRanks(rank) })
 	if l.protected, err = readProtected(protected); err == nil {
@@ -39,8 +38,7 @@ func newLists(rank, protected, allowed string) (l lists, err error) {
 	return l, err
 }
 
-// CheckRanks returns an error unless a list of ranks can be used. CheckProtected and CheckAllowed do the same for the
-// others.
+// CheckRanks returns an error unless a list of ranks is usable. CheckProtected and CheckAllowed check other lists.
 func CheckRanks(list string) error {
 	sites := 0
 	err := eachRank(list, func(string, int64) { sites++ })
@@ -50,17 +48,56 @@ func CheckRanks(list string) error {
 	return err
 }
 
-// CheckProtected returns an error unless a list of protected sites can be used.
-func CheckProtected(list string) error {
-	protected, err := readProtected(list)
-	if err == nil && len(protected) == 0 {
+// CheckProtected returns an error unless a list of protected sites can be used where sites are as a rule says: no line
+// may protect nothing.
+func CheckProtected(list string, rule site.Rule) error {
+	sites := 0
+	err := lines(list, func(line string) error {
+		name, err := nameOf(line)
+		if err != nil {
+			return err
+		}
+		sites++
+		host, path, _ := strings.Cut(name, "/")
+		switch domain := site.Registered(host); {
+		case strings.ContainsAny(host, "*,"):
+			return fmt.Errorf("%q protects nothing: write one site in a line, such as example.org, with all hosts below it",
+				line)
+		case path != "" && (rule == site.Host || rule == site.Domain):
+			return fmt.Errorf("%q protects nothing: a site is a whole %s, so write %s", line, rule, host)
+		case rule == site.Domain && domain != host:
+			return fmt.Errorf("%q protects nothing: a site is a registered domain, so write %s", line, domain)
+		}
+		return nil
+	})
+	if err == nil && sites == 0 {
 		err = errNoSite
 	}
 	return err
 }
 
-// CheckAllowed returns an error unless a list of allowed mirrors can be used next to a list of protected sites. Either
-// may be empty.
+// Protected returns the hosts in a list of protected sites, in the order of the list.
+func Protected(list string) (hosts []string, err error) {
+	err = lines(list, func(line string) error {
+		name, err := nameOf(line)
+		if host := site.HostOf(name); err == nil && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+		return err
+	})
+	if err == nil && len(hosts) == 0 {
+		err = errNoSite
+	}
+	return hosts, err
+}
+
+// Allowed returns whether a list of allowed mirrors allows a site to mirror an original.
+func Allowed(list string) (func(original, mirror string) bool, error) {
+	allowed, err := readAllowed(list)
+	return (&lists{allowed: allowed}).allows, err
+}
+
+// CheckAllowed returns an error unless a list of allowed mirrors fits a list of protected sites; either may be empty.
 func CheckAllowed(list, protected string) error {
 	of, err := newLists("", protected, list)
 	above := map[string]bool{"": true} // the names under which a line may mean a protected site
@@ -249,11 +286,6 @@ func (k *known) of(s *records.Site) listed {
 		k.sites[s.Site] = of
 	}
 	return of
-}
-
-// areWatched reports whether one of two sites is protected, and the other is not.
-func (k *known) areWatched(p *pair) bool {
-	return len(k.lists.protected) > 0 && k.of(&p.sides[0].Of).isProtected != k.of(&p.sides[1].Of).isProtected
 }
 
 func (l *lists) isProtected(name string) bool {

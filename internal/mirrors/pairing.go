@@ -42,13 +42,16 @@ func (j *Judging) Setup() (err error) {
 	return err
 }
 
-// Pairing is the second step of the stage mirror. A task adds the second site to the pairs of an output shard. It
-// passes on the pairs that are mirrors, and those that make one of the two sites a suspect.
+// Pairing is the second step of the stage mirror. A task adds the second site to the pairs of an output shard, and
+// passes on the pairs that are mirrors. It does the same for sites with copies of protected ones.
 type Pairing struct{ Judging }
 
 // Delivery returns the delivery of its tasks.
 func (*Pairing) Delivery() work.Delivery {
-	return work.Delivery{Needed: []runfile.Kind{records.SitePairs}, Extra: []runfile.Kind{records.Sites}}
+	return work.Delivery{
+		Needed: []runfile.Kind{records.SitePairs, records.Copiers},
+		Extra:  []runfile.Kind{records.Sites},
+	}
 }
 
 // Task judges the pairs of an output shard.
@@ -61,22 +64,26 @@ func (p *Pairing) Task(ctx context.Context, _ work.Task, w *work.TaskContext) er
 	for one := range records.All[records.Site](packed) {
 		sites[one.Site] = one
 	}
-	of := p.lists.known()
-	return eachRecord(ctx, w, records.SitePairs, func(found *records.SitePair) error {
-		return p.judge(w, of, &found.First, &records.Half{Link: found.Second, Of: sites[found.Second.Site]})
+	err = eachRecord(ctx, w, records.SitePairs, func(found *records.SitePair) error {
+		return p.judge(w, &found.First, &records.Half{Link: found.Second, Of: sites[found.Second.Site]})
+	})
+	if err != nil {
+		return err
+	}
+	return eachRecord(ctx, w, records.Copiers, func(found *records.Copier) error {
+		of := sites[found.Site]
+		if found.Of = &of; p.lists.allows(found.Original.Name, of.Name) {
+			return nil
+		}
+		return records.Write(&w.Run, records.Copiers, 0, found)
 	})
 }
 
 // judge passes a pair on if it matters. A pair that both sites make mirrors comes twice, and counts where its first
 // site has the smaller hash.
-func (p *Pairing) judge(w *work.TaskContext, of *known, one, other *records.Half) error {
+func (p *Pairing) judge(w *work.TaskContext, one, other *records.Half) error {
 	pair := newPair(one, other)
-	isWatched, isSuspect := of.areWatched(&pair), false
-	if isWatched {
-		_, isSuspect = suspect(pair, p.lists, p.Limits)
-	}
-	isKnown := !isWatched && one.Site > other.Site && p.Limits.wants(other)
-	if isKnown || !isSuspect && !pair.isMirror(p.Limits) {
+	if one.Site > other.Site && p.Limits.wants(other) || !pair.isMirror(p.Limits) {
 		return nil
 	}
 	return records.Write(&w.Run, records.Mirrored, 0, &records.MirroredSites{One: one, Other: other})
@@ -116,7 +123,6 @@ type pairRows struct {
 	most  int
 }
 
-// parts cuts the names into parts, and returns the part of each.
 func (r *pairRows) parts() (of map[string]int, parts int) {
 	of, held := make(map[string]int, len(r.pairs)), 0
 	for _, name := range slices.Sorted(maps.Keys(r.pairs)) {
@@ -253,12 +259,6 @@ func weighted(h *records.Half) float64 { return quotient(h.Weight, h.Of.Weight) 
 // smallest of the three. So neither a few long pages nor many common ones make mirrors.
 func share(h *records.Half) float64 {
 	return min(contained(h), quotient(h.Rarity, h.Of.Rarity), weighted(h))
-}
-
-// copied returns how much of a site the other one has, of its pages and of their text, however many sites have these.
-// It is for copies of protected sites: who makes more copies must not hide any.
-func copied(h *records.Half) float64 {
-	return min(contained(h), quotient(h.Text, h.Of.DistinctText()))
 }
 
 // quotient returns the quotient of two numbers, or 0 if there is nothing to divide by.

@@ -22,17 +22,14 @@ type class struct {
 	// sites is the number of sites that have a page of the class or a copy of it, and domains the number of their
 	// registered domains. If sites is above the limit, both may be less than the true numbers.
 	sites, domains int
-	isSpread       bool    // sites is above the limit
-	common         float64 // see [records.PageClass]
-	from           int     // place of its first edge
+	isSpread       bool // sites is above the limit
+	from           int  // place of its first edge
 	rarity         int64
 }
 
 type holding struct {
 	site uint64
 	owner
-	// isWatched says that the site is protected, and one of those whose copies are found however many there are.
-	isWatched bool
 	// pages are the first pages in document order, at most pathsSeen.
 	pages []records.ShardPage
 	// repeats is the number of pages without the first, and repeatedText the number of their shingles.
@@ -45,10 +42,6 @@ type owner struct {
 	isProtected bool
 }
 
-// mostWatched is how many protected sites that have one page are compared with all others that have it, where these are
-// too many to be compared with each other. It keeps the work linear in the copies.
-const mostWatched = 16
-
 // pathsSeen bounds the identical pages of a site, and their copies on another, that are looked at for their paths.
 const pathsSeen = 8
 
@@ -57,7 +50,6 @@ type edge struct {
 	from, to   uint32
 	similarity float64
 	isHotGroup bool
-	isDerived  bool // it follows from two others, see derive
 }
 
 // newShard sorts pages into classes, given what tells the owners of pages. The pages are in any order, and change it.
@@ -93,9 +85,6 @@ func newShard(pages []records.ShardPage, edges []records.Edge[records.Number],
 			pages = pages[same:]
 		}
 		s.classes = append(s.classes, class{holdings: holdings[from:len(holdings):len(holdings)]})
-	}
-	for i := range s.classes {
-		s.classes[i].watch()
 	}
 	s.join(edges, first)
 	return s
@@ -158,33 +147,15 @@ func newHolding(pages []records.ShardPage, ownerOf func(*records.ShardPage) owne
 	return h
 }
 
-func (c *class) watch() {
-	watched := 0
-	for i := range c.holdings {
-		if h := &c.holdings[i]; h.isProtected && watched < mostWatched {
-			h.isWatched = true
-			watched++
-		}
-	}
-}
-
 func (s *shard) join(edges []records.Edge[records.Number], first graphs.Forest[records.Number]) {
 	for _, e := range edges {
 		a, b := s.of[first[e.A]], s.of[first[e.B]]
 		if a == b || a == noClass || b == noClass {
 			continue
 		}
-		s.edges = append(s.edges, edge{a, b, e.Similarity(), e.HotGroup(), false},
-			edge{b, a, e.Similarity(), e.HotGroup(), false})
+		s.edges = append(s.edges, edge{a, b, e.Similarity(), e.HotGroup()},
+			edge{b, a, e.Similarity(), e.HotGroup()})
 	}
-	s.order()
-	if derived := s.derive(); len(derived) > 0 {
-		s.edges = append(s.edges, derived...)
-		s.order()
-	}
-}
-
-func (s *shard) order() {
 	slices.SortFunc(s.edges, func(a, b edge) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
 	})
@@ -195,42 +166,6 @@ func (s *shard) order() {
 			at++
 		}
 	}
-}
-
-// derive returns edges between pages of protected sites and pages that were compared with the same pivot of a hot
-// group, and not with each other: else very many copies, each a little different, would hide them all. One less the
-// similarity is a metric, so the two are at least as similar as the sum of their similarities to the pivot less one.
-func (s *shard) derive() (derived []edge) {
-	watched := map[uint32]int{} // classes that are watched, by pivot
-	for i := range s.classes {
-		if !slices.ContainsFunc(s.classes[i].holdings, func(h holding) bool { return h.isWatched }) {
-			continue
-		}
-		from, least := uint32(i), map[uint32]float64{}
-		for _, e := range s.around(i) {
-			if !e.isHotGroup || watched[e.to] == mostWatched {
-				continue
-			}
-			watched[e.to]++
-			for _, f := range s.around(int(e.to)) {
-				if f.isHotGroup && f.to != from && e.similarity+f.similarity > 1 {
-					least[f.to] = max(least[f.to], e.similarity+f.similarity-1)
-				}
-			}
-		}
-		for _, e := range s.around(i) {
-			delete(least, e.to) // these were compared
-		}
-		for to, similarity := range least {
-			derived = append(derived, edge{from: from, to: to, similarity: similarity, isDerived: true}, edge{
-				from:       to,
-				to:         from,
-				similarity: similarity,
-				isDerived:  true,
-			})
-		}
-	}
-	return derived
 }
 
 // id returns a number that no other class of any shard has.
@@ -284,52 +219,4 @@ func (s *shard) isAlike(number int, site uint64) bool {
 		})
 		return has
 	})
-}
-
-// Programs such as WordPress and phpMyAdmin give all sites that use them much the same login page. So a site that has
-// such a page in common with a protected one is hardly a danger by that alone. It stays a suspect: an enemy could have
-// made all the others. Its severity is lower, unless the page is nearly the protected one and says the name of that: an
-// honest site has its own name there.
-
-const (
-	// commonDomains is the number of other registered domains that have as near a copy of a page of a protected site,
-	// from which on such a copy is common.
-	commonDomains = 10
-	// nearlySame is the least similarity of a page that has the name of the protected site, if the original has it.
-	nearlySame = 0.9
-)
-
-// weighCopies finds out which copies of pages of protected sites are common.
-func (s *shard) weighCopies() {
-	domains := map[uint64]bool{}
-	for i := range s.classes {
-		c := &s.classes[i]
-		if !c.isProtected() {
-			continue
-		}
-		clear(domains)
-		see := func(to *class, similarity float64) {
-			for j := range to.holdings {
-				if h := &to.holdings[j]; c.common == 0 && !h.isProtected {
-					if domains[h.domain] = true; len(domains) >= commonDomains {
-						c.common = similarity
-					}
-				}
-			}
-		}
-		see(c, 1)
-		near := slices.Clone(s.around(i))
-		slices.SortFunc(near, func(a, b edge) int { return cmp.Compare(b.similarity, a.similarity) })
-		for _, e := range near {
-			see(&s.classes[e.to], e.similarity)
-		}
-	}
-}
-
-func (c *class) isProtected() bool {
-	return slices.ContainsFunc(c.holdings, func(h holding) bool { return h.isProtected })
-}
-
-func isNamed(h *records.Holding) bool {
-	return slices.ContainsFunc(h.Pages, func(p records.ShardPage) bool { return p.Named })
 }

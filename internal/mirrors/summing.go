@@ -60,7 +60,6 @@ func (s *Summing) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 	shard := newShard(pages, edges, s.owners())
 	shard.number = t.Number
 	shard.countSites(s.Limits.Sites)
-	shard.weighCopies()
 	sums := &sums{
 		ranges:   s.Ranges,
 		rarities: rarities(s.Limits.Sites),
@@ -135,8 +134,7 @@ func (s *sums) flush() error {
 	return nil
 }
 
-// class adds what the pages of a class have to do with other sites, and sends the class to the ranges of sites that it
-// matters to.
+// class adds what the pages of a class have to do with other sites, and sends the class to the ranges of these sites.
 func (s *sums) class(ctx context.Context, shard *shard, number int) error {
 	c := &shard.classes[number]
 	if !c.isSpread {
@@ -168,7 +166,7 @@ func (s *sums) class(ctx context.Context, shard *shard, number int) error {
 	return errors.Join(s.send(shard, number), ctx.Err())
 }
 
-// send writes a class to the ranges of the sites that have its pages or copies; of a spread one to the watched.
+// send writes a class to the ranges of the sites that have its pages or copies, unless too many do.
 func (s *sums) send(shard *shard, number int) error {
 	c := &shard.classes[number]
 	if c.sites < 2 {
@@ -176,16 +174,14 @@ func (s *sums) send(shard *shard, number int) error {
 	}
 	clear(s.wanted)
 	want := func(of *class, isSpread bool) {
-		for i := range of.holdings {
-			if h := &of.holdings[i]; !isSpread || h.isWatched {
-				s.wanted[records.ShardOf(h.site, s.ranges)] = struct{}{}
-			}
+		for i := 0; i < len(of.holdings) && !isSpread; i++ {
+			s.wanted[records.ShardOf(of.holdings[i].site, s.ranges)] = struct{}{}
 		}
 	}
 	want(c, c.isSpread)
 	for _, e := range shard.around(number) {
 		near := &shard.classes[e.to]
-		want(near, c.isSpread || near.isSpread || e.isDerived)
+		want(near, c.isSpread || near.isSpread)
 	}
 	if len(s.wanted) == 0 {
 		return nil
@@ -195,22 +191,18 @@ func (s *sums) send(shard *shard, number int) error {
 		Rarity:   c.rarity,
 		Sites:    int64(c.sites),
 		IsSpread: c.isSpread,
-		Common:   c.common,
 	}
 	for i := range c.holdings {
 		h := &c.holdings[i]
 		sent.Holdings = append(sent.Holdings, records.Holding{
-			Site:        h.site,
-			IsProtected: h.isProtected,
-			IsWatched:   h.isWatched,
-			Pages:       h.pages,
+			Site:  h.site,
+			Pages: h.pages,
 		})
 	}
 	for _, e := range shard.around(number) {
 		sent.Copies = append(sent.Copies, records.PageClassCopy{
 			Class:      shard.id(e.to),
 			Similarity: e.similarity,
-			IsDerived:  e.isDerived,
 		})
 	}
 	s.packed = records.Append(s.packed[:0], &sent)
@@ -250,7 +242,7 @@ type Totalling struct{ Limits Limits }
 func (Totalling) Delivery() work.Delivery {
 	return work.Delivery{
 		Needed: []runfile.Kind{records.SiteCounts},
-		Extra:  []runfile.Kind{records.SiteSums, records.PageClasses, records.Redirects},
+		Extra:  []runfile.Kind{records.SiteSums, records.PageClasses, records.Redirects, records.Copies},
 	}
 }
 
@@ -293,7 +285,9 @@ func (l Totalling) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 			return err
 		}
 	}
-	return ctx.Err()
+	return eachCopier(ctx, w, sites, func(one *records.Copier) error {
+		return records.Write(&w.Run, records.Copiers, records.ShardOf(one.Site, shards), one)
+	})
 }
 
 func readSites(ctx context.Context, w *work.TaskContext) (map[uint64]*records.Site, error) {

@@ -12,103 +12,215 @@ import (
 	"mirrorbeam.dev/internal/mirrors/lookalike"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/quoting"
 )
+
+// Class says what sort of copy a site has. The first two make it a suspect.
+type Class string
+
+// The classes of copies.
+const (
+	// Page: a page passes for a page of the protected site.
+	Page Class = "page"
+	// Mirror: the site has several pages of the protected site that are much of that, or hardly anything but its pages.
+	Mirror Class = "mirror"
+	// Common: many registered domains have the page.
+	Common Class = "common"
+	// Quotes: the site has the text, in another kind of page.
+	Quotes Class = "quotes"
+)
+
+func (c Class) isSuspect() bool { return c == Page || c == Mirror }
 
 // The reasons of an alert.
 const (
-	isMirrorReason   = "mirror"      // the two are mirrors, or nearly all of one is on the other
+	isMirrorReason   = "mirror"      // it is a Mirror, whether it is a Page as well or not
 	looksAlikeReason = "look_alike"  // the host looks like the host of the protected site
-	loginReason      = "login_form"  // a copied page asks for a password
+	loginReason      = "login_form"  // a copy of a page that asks for a password asks for one
+	namedReason      = "named"       // a copy says the name of the protected site
+	pageReason       = "page"        // a page passes for a page of the protected site
 	samePathReason   = "same_paths"  // most copies are at the paths of the originals
 	sameMarkupReason = "same_markup" // the copies have much the same tags and fields
-	pageReason       = "page"        // a page passes for a page of the protected site
-	// the copied pages that ask for a password seem to belong to a program that many use
-	commonReason   = "common_page"
-	laterReason    = "seen_later" // the copy was first seen after the protected site
-	leastLookalike = 0.8          // the least score of a host that looks like another one
-	leastSamePath  = 0.5          // the least share of copies at the paths of the originals that is a reason
-	leastMarkup    = 0.8          // the least mean similarity of markup that is a reason
+	commonReason     = "common_page" // all copied pages are common
+	laterReason      = "seen_later"  // the copy was first seen after the protected site
+	leastLookalike   = 0.8           // the least score of a host that looks like another one
+	leastSamePath    = 0.5           // the least share of copies at the paths of the originals that is a reason
+	leastMarkup      = 0.8           // the least mean similarity of markup that is a reason
+)
+
+const (
+	// nearlyAll is the least share of a page that is nearly another one, and of a site that is nearly all of it.
+	nearlyAll = 0.8
+	// A site asks for a password on few pages if these are at most fewPages, or at most fewShare of all. A site that
+	// asks on more has the form in its template, where it says nothing about the page.
+	fewPages, fewShare = 3, 0.1
+	// commonDomains is the number of registered domains that have a common page. Programs and their themes give all
+	// sites that use them much the same pages, and many print one text.
+	commonDomains = 10
 )
 
 // suspicion is a site that has copies of pages of a protected one.
 type suspicion struct {
-	pair
-	original, mirror *records.Half
-	likeness         lookalike.Likeness
-	score            float64 // the larger share of the two, see copied
-	isMirror, byPage bool
-	campaign         uint64 // the id of the campaign whose row stands for it, 0 for none
+	*records.Copier
+	class    Class
+	likeness lookalike.Likeness
+	copies   []*records.PageCopy // of the protected pages that count, one each
+	// entrance is the address of the first page that passes for one of the protected site; empty for none.
+	entrance string
+	logins   int64 // copies that ask for a password as the protected page does
+	isNamed  bool
+	isMirror bool
+	isCommon bool   // all copied pages are common
+	campaign uint64 // the id of the campaign whose row stands for it, 0 for none
 }
 
-// suspect returns what speaks against one of the two sites, if the other one is protected. There is no suspicion if
-// both are protected or have one registered domain, or if the user allows it.
-//
-// A site is suspect if the two are mirrors, or if one of the two has hardly anything but what they have in common,
-// however few pages that are. It is suspect as well if its host looks like the host of the protected one and it has a
-// copy of one of its pages, if most of it are copies that ask for a password, or if one of its pages passes for a page
-// of the protected one. How many other sites have these pages does not matter.
-func suspect(p pair, of *lists, limits Limits) (suspicion, bool) {
-	a, b := p.sides[0], p.sides[1]
-	isA, isB := of.isProtected(a.Of.Name), of.isProtected(b.Of.Name)
-	if isA == isB {
-		return suspicion{}, false
+// suspect judges a site. It is false if what it has says nothing: pages of a few words.
+func suspect(of *records.Copier, limits Limits) (s suspicion, is bool) {
+	s = suspicion{Copier: of, isCommon: true}
+	s.likeness = lookalike.Of(site.HostOf(of.Of.Name), site.HostOf(of.Original.Name))
+	pages, copied := int64(0), int64(0) // protected pages that are not common, and the pages that copy these
+	hasForm := false                    // the entrance asks for a password
+	most, text := 0., 0.                // the largest share of such a page, and the sum of the shares
+	for i := range of.Copied {
+		c := &of.Copied[i]
+		best := &c.Copies[0]
+		isNamed := slices.ContainsFunc(c.Copies, func(p records.PageCopy) bool { return p.Named }) || s.looksAlike()
+		if (isShort(best) || byOf(best) != byText) && !isNamed {
+			continue // other pages may have the same few words, or the same program
+		}
+		s.copies, s.isNamed = append(s.copies, best), s.isNamed || isNamed
+		asks := slices.ContainsFunc(c.Copies, func(p records.PageCopy) bool {
+			return p.Asks && p.AsksThere || p.Login && p.Share >= nearlyAll // a form may be put into a copy
+		})
+		s.logins += int64(number(asks))
+		if c.Domains >= commonDomains && !(isNamed && asks) {
+			continue
+		}
+		s.isCommon = false
+		pages, copied, most, text = pages+1, copied+c.Pages, max(most, best.Share), text+best.Share
+		if isFirst := s.entrance == "" || best.Page < s.entrance; s.passes(best, asks) &&
+			(asks && !hasForm || asks == hasForm && isFirst) {
+			s.entrance, hasForm = best.Page, asks
+		}
 	}
-	s := suspicion{pair: p, original: a, mirror: b, score: max(copied(a), copied(b))}
-	s.isMirror = s.score >= limits.Score && (p.pages() >= limits.Pages || s.score >= nearlyAll)
-	if isB {
-		s.original, s.mirror = b, a
+	s.isMirror = min(pages, copied) >= 2 && text >= limits.Score*float64(of.Original.Distinct()) ||
+		(pages >= 2 || most >= nearlyAll) && quotient(int64(len(s.copies)), of.Of.Distinct()) >= nearlyAll &&
+			s.meanShare() >= limits.Score
+	switch {
+	case s.entrance != "":
+		s.class = Page
+	case s.isMirror:
+		s.class = Mirror
+	case s.isCommon:
+		s.class = Common
+	default:
+		s.class = Quotes
 	}
-	host, original := site.HostOf(s.mirror.Of.Name), site.HostOf(s.original.Of.Name)
-	if site.Registered(host) == site.Registered(original) || of.allows(s.original.Of.Name, s.mirror.Of.Name) {
-		return suspicion{}, false
+	return s, len(s.copies) > 0
+}
+
+const byText = "text"
+
+// byOf says what a copy has of the protected page.
+func byOf(c *records.PageCopy) string {
+	if c.Reading == byMarkup || c.Reading == byAssets {
+		return c.Reading
 	}
-	s.likeness = lookalike.Of(host, original)
-	asks := s.mirror.Logins > 0 && copied(s.mirror) >= limits.Score
-	s.byPage = hasEntrance(s.mirror, s.original)
-	return s, s.isMirror || asks || s.byPage || s.looksAlike()
+	return byText
+}
+
+// isShort reports whether a protected page is so short that its words say little.
+func isShort(c *records.PageCopy) bool {
+	return guardedOf(c).IsShort()
+}
+
+// passes reports whether a page passes for the protected one: it asks for a password, it is nearly the first page of
+// the site or one that asks, or its host looks like the protected one.
+func (s *suspicion) passes(c *records.PageCopy, asks bool) bool {
+	return s.looksAlike() || asks && asksOnFewPages(s.Of) ||
+		c.Share >= nearlyAll && (c.Start || c.AsksThere && asksOnFewPages(s.Original))
+}
+
+func asksOnFewPages(s *records.Site) bool {
+	return s.Logins <= fewPages || float64(s.Logins) <= fewShare*float64(s.Pages)
 }
 
 func (s *suspicion) looksAlike() bool { return s.likeness.Score >= leastLookalike }
 
-// isCommon reports whether the copied pages that ask for a password are all common.
-func (s *suspicion) isCommon() bool {
-	return s.mirror.Logins > 0 && s.mirror.CommonLogins == s.mirror.Logins
+func (s *suspicion) compare(other *suspicion) int {
+	return cmp.Or(strings.Compare(s.Of.Name, other.Of.Name), strings.Compare(s.Original.Name, other.Original.Name))
 }
 
-func (s *suspicion) id() uint64 {
-	return alertID(s.original.Of.Name, s.mirror.Of.Name)
+func (s *suspicion) id() uint64 { return alertID(s.Original.Name, s.Of.Name) }
+
+func (s *suspicion) mean(of func(*records.PageCopy) float64) float64 {
+	sum := 0.
+	for _, c := range s.copies {
+		sum += of(c)
+	}
+	return sum / float64(len(s.copies))
+}
+
+func (s *suspicion) meanShare() float64 {
+	return s.mean(func(c *records.PageCopy) float64 { return c.Share })
+}
+
+// pages returns how many pages of the site are copies.
+func (s *suspicion) pages() (n int64) {
+	for i := range s.Copied {
+		n += s.Copied[i].Pages
+	}
+	return n
+}
+
+// severity is high for what hardly can be chance: a host that looks like the protected one, or a page that asks for a
+// password in its name.
+func (s *suspicion) severity() string {
+	switch {
+	case !s.class.isSuspect():
+		return output.LowSeverity
+	case s.looksAlike(), s.class == Page && s.logins > 0 && s.isNamed && !s.isCommon && byOf(s.copies[0]) == byText:
+		return output.HighSeverity
+	}
+	return output.MediumSeverity
 }
 
 func (s *suspicion) row() output.Suspect {
+	samePath := s.mean(func(c *records.PageCopy) float64 { return float64(number(c.SamePath)) })
+	markup := s.mean(func(c *records.PageCopy) float64 { return max(c.Markup, 0) })
+	languages := s.mean(func(c *records.PageCopy) float64 { return float64(number(c.HasLanguages)) })
+	same := s.mean(func(c *records.PageCopy) float64 { return float64(number(c.HasLanguages && c.SameLanguage)) })
 	row := output.Suspect{
 		ID:                 alertText(s.id()),
-		Site:               s.mirror.Of.Name,
-		Protected:          s.original.Of.Name,
-		Severity:           output.MediumSeverity,
-		Score:              rounded(s.score),
-		Pages:              s.mirror.Of.Pages,
-		Common:             s.mirror.Pages,
-		Share:              rounded(copied(s.mirror)),
-		ProtectedShare:     rounded(copied(s.original)),
-		Similarity:         rounded(s.similarity()),
-		SamePath:           rounded(s.samePath()),
-		Markup:             rounded(s.markup()),
-		SameLanguage:       rounded(s.sameLanguage()),
-		LanguagePages:      s.languagePages(),
+		Class:              string(s.class),
+		Site:               s.Of.Name,
+		Protected:          s.Original.Name,
+		Severity:           s.severity(),
+		By:                 byOf(s.copies[0]),
+		Score:              rounded(s.copies[0].Share),
+		Pages:              s.Of.Pages,
+		Common:             s.pages(),
+		Share:              rounded(quotient(s.pages(), s.Of.Pages)),
+		ProtectedShare:     rounded(quotient(int64(len(s.copies)), s.Original.Distinct())),
+		Similarity:         rounded(s.meanShare()),
+		SamePath:           rounded(samePath),
+		Markup:             rounded(markup),
+		LanguagePages:      int64(languages*float64(len(s.copies)) + 0.5),
 		Lookalike:          rounded(s.likeness.Score),
 		LookalikeReason:    string(s.likeness.Reason),
-		LoginPages:         s.mirror.Logins,
-		FirstSeen:          dateText(s.mirror.Of.First),
-		ProtectedFirstSeen: dateText(s.original.Of.First),
+		LoginPages:         s.logins,
+		Page:               s.entrance,
+		FirstSeen:          dateText(s.Of.First),
+		ProtectedFirstSeen: dateText(s.Original.First),
 	}
-	if s.byPage {
-		row.Page = s.mirror.Entrance
+	if languages > 0 {
+		row.SameLanguage = rounded(same / languages)
 	}
 	if s.campaign != 0 {
 		row.Campaign = alertText(s.campaign)
 	}
-	for _, e := range examples(&s.pair, s.mirror) {
-		row.Examples = append(row.Examples, output.CopiedPage{Page: e.A, Original: e.B, Similarity: e.Similarity})
+	for _, c := range s.examples() {
+		row.Examples = append(row.Examples, evidenceOf(c))
 	}
 	for _, r := range []struct {
 		name string
@@ -116,72 +228,56 @@ func (s *suspicion) row() output.Suspect {
 	}{
 		{isMirrorReason, s.isMirror},
 		{looksAlikeReason, s.looksAlike()},
-		{loginReason, s.mirror.Logins > 0},
-		{pageReason, s.byPage},
-		{samePathReason, s.samePath() >= leastSamePath},
-		{sameMarkupReason, s.markup() >= leastMarkup},
-		{commonReason, s.isCommon()},
-		{laterReason, s.mirror.Of.First != records.NoDate && s.mirror.Of.First > s.original.Of.First},
+		{loginReason, s.logins > 0},
+		{namedReason, s.isNamed},
+		{pageReason, s.entrance != ""},
+		{samePathReason, samePath >= leastSamePath},
+		{sameMarkupReason, markup >= leastMarkup},
+		{commonReason, s.isCommon},
+		{laterReason, s.Of.First != records.NoDate && s.Of.First > s.Original.First},
 	} {
-		if !r.is {
-			continue
-		}
-		row.Reasons = append(row.Reasons, r.name)
-		if r.name == looksAlikeReason || r.name == loginReason && !s.isCommon() {
-			row.Severity = output.HighSeverity
+		if r.is {
+			row.Reasons = append(row.Reasons, r.name)
 		}
 	}
 	return row
 }
 
-// A site with many pages of its own may have one that passes for a page of a protected site: somebody has broken into
-// it. What counts is a form for a password on a page that copies any page of the protected site, or nearly all of its
-// first page, or of a page of it that asks for a password. An article that is quoted is neither.
-
-const (
-	// nearlyAll is the least similarity of a page that is nearly another one, and the least share of a site that is
-	// nearly all of it.
-	nearlyAll = 0.8
-	// A site asks for a password on few pages if these are at most fewPages, or at most fewShare of all. A site that
-	// asks on more has the form in its template, where it says nothing about the page.
-	fewPages, fewShare = 3, 0.1
-)
-
-// addEntrance adds what makes a page of a site an entrance to another one.
-func addEntrance(link *records.Link, own *records.Holding, copies []match) {
-	asks, isStart, isForm := asksPassword(own), false, false
-	if asks && copies[0].isCommon {
-		link.CommonLogins++
-	}
-	if copies[0].similarity >= nearlyAll {
-		for _, of := range copies {
-			for i := range of.copy.Pages {
-				isStart = isStart || of.similarity >= nearlyAll && of.copy.Pages[i].Start
-			}
-			isForm = isForm || of.similarity >= nearlyAll && asksPassword(of.copy)
+// traces returns traces of the protected pages that are copied.
+func (s *suspicion) traces() (all records.Traces) {
+	for _, c := range s.copies {
+		if len(c.Trace) == records.TraceSize {
+			trace := records.Trace([]byte(c.Trace))
+			all.Add(&trace)
 		}
 	}
-	link.Logins += int64(number(asks))
-	link.Starts += int64(number(isStart))
-	link.Forms += int64(number(isForm))
-	if address := string(own.Pages[0].Address); (asks || isStart || isForm) &&
-		(link.Entrance == "" || address < link.Entrance) {
-		link.Entrance = address
+	return all
+}
+
+// mostExamples is how many copies a row shows.
+const mostExamples = 3
+
+func (s *suspicion) examples() (all []*records.CopiedGuard) {
+	for i := range s.Copied {
+		if c := &s.Copied[i]; len(all) < mostExamples && slices.Contains(s.copies, &c.Copies[0]) {
+			all = append(all, c)
+		}
 	}
+	return all
 }
 
-func asksPassword(h *records.Holding) bool {
-	return slices.ContainsFunc(h.Pages, func(p records.ShardPage) bool { return p.Login })
-}
-
-func asksOnFewPages(s *records.Site) bool {
-	return s.Logins <= fewPages || float64(s.Logins) <= fewShare*float64(s.Pages)
-}
-
-// hasEntrance reports whether a site has a page that passes for one of a protected site.
-func hasEntrance(mirror, original *records.Half) bool {
-	return mirror.Logins > 0 && asksOnFewPages(&mirror.Of) || mirror.Starts > 0 ||
-		mirror.Forms > 0 && asksOnFewPages(&original.Of)
+func evidenceOf(c *records.CopiedGuard) output.CopiedPage {
+	best := &c.Copies[0]
+	return output.CopiedPage{
+		Page:            quoting.Text(best.Page),
+		Original:        quoting.Text(c.Guard),
+		Similarity:      rounded(best.Share),
+		Words:           best.Words,
+		OfWords:         best.Of,
+		Reading:         best.Reading,
+		Passage:         quoting.Text(best.Passage),
+		OriginalPassage: quoting.Text(best.Original),
+	}
 }
 
 const (
@@ -191,7 +287,7 @@ const (
 )
 
 // campaign is many suspects that copy one page of a protected site, or that are of one registered domain. A row stands
-// for all of them. A host that looks like the protected one is never among them: its row stands for itself.
+// for all of them. Hosts that look like the protected one are only in a campaign of their domain.
 type campaign struct {
 	id   uint64
 	what string // the page that is copied, or the domain
@@ -203,15 +299,15 @@ type campaign struct {
 // by registered domain. Each member gets the id of its campaign.
 func campaigns(suspects []suspicion) []campaign {
 	var all []campaign
-	for _, whatOf := range []func(*suspicion) string{copiedPage, domainOf} {
+	for pass, whatOf := range []func(*suspicion) string{copiedPage, domainOf} {
 		groups := map[uint64]*campaign{}
 		for i := range suspects {
 			s := &suspects[i]
 			what := whatOf(s)
-			if s.campaign != 0 || s.looksAlike() || what == "" {
+			if s.campaign != 0 || pass == 0 && s.looksAlike() || what == "" || s.class == Quotes {
 				continue
 			}
-			id := alertID(s.original.Of.Name, what)
+			id := s.campaignID(what)
 			if groups[id] == nil {
 				groups[id] = &campaign{id: id, what: what}
 			}
@@ -225,47 +321,69 @@ func campaigns(suspects []suspicion) []campaign {
 			for _, s := range c.members {
 				s.campaign = c.id
 			}
+			c.exempt()
 		}
 	}
 	slices.SortFunc(all, func(a, b campaign) int {
-		return cmp.Or(strings.Compare(a.protected(), b.protected()), strings.Compare(a.what, b.what))
+		return cmp.Or(strings.Compare(a.protected(), b.protected()), strings.Compare(a.what, b.what),
+			cmp.Compare(a.id, b.id))
 	})
 	return all
 }
 
+func (c *campaign) exempt() {
+	var first, best *suspicion
+	for _, s := range c.members {
+		if s.looksAlike() {
+			first = cmp.Or(first, s)
+			if best == nil || s.copies[0].Compare(best.copies[0]) < 0 {
+				best = s
+			}
+		}
+	}
+	if first != nil {
+		first.campaign, best.campaign = 0, 0
+	}
+}
+
 // copiedPage returns the address of the page of the protected site that says the most of a suspect.
 func copiedPage(s *suspicion) string {
-	if all := examples(&s.pair, s.mirror); len(all) > 0 {
-		return all[0].B
-	}
-	return ""
+	return quoting.Text(s.examples()[0].Guard)
 }
 
 // domainOf returns the registered domain of a suspect, or its address of the internet protocol.
-func domainOf(s *suspicion) string { return site.Registered(site.HostOf(s.mirror.Of.Name)) }
+func domainOf(s *suspicion) string { return site.Registered(site.HostOf(s.Of.Name)) }
 
-// alertID returns the id of an alert, which is the same in all runs: of a suspect by its name, of a campaign by what it
-// is about.
+// campaignID returns the id of a campaign. What is common is a campaign of its own, without an alarm.
+func (s *suspicion) campaignID(what string) uint64 {
+	if s.class == Common {
+		what += "\x00common"
+	}
+	return alertID(s.Original.Name, what)
+}
+
+// alertID returns the id of an alert, the same in all runs: by the name of a suspect or the subject of a campaign.
 func alertID(protected, name string) uint64 { return xxh3.HashString(protected + "\x00" + name) }
 
 // alertText writes an id as rows have it.
 func alertText(id uint64) string { return fmt.Sprintf("%016x", id) }
 
-func (c *campaign) protected() string { return c.members[0].original.Of.Name }
+func (c *campaign) protected() string { return c.members[0].Original.Name }
 
 // row returns the row of the campaign. Pages are summed up, the score is the highest, and all reasons of
 // its members stand there. The rest is copied from the first member.
 func (c *campaign) row() output.Suspect {
 	row := c.members[0].row()
-	row.ID, row.Site, row.Campaign, row.Sites = alertText(c.id), c.what, "", int64(len(c.members))
+	row.ID, row.Site, row.Campaign, row.Sites = alertText(c.id), c.what, "", int64(len(c.members))+c.members[0].Beyond
 	for i, s := range c.members {
 		if i < mostNamed {
-			row.Names = append(row.Names, s.mirror.Of.Name)
+			row.Names = append(row.Names, s.Of.Name)
 		}
 		if i == 0 {
 			continue
 		}
 		one := s.row()
+		row.Sites += s.Beyond
 		row.Pages = row.Pages + one.Pages
 		row.Common = row.Common + one.Common
 		row.LoginPages = row.LoginPages + one.LoginPages

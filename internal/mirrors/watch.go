@@ -14,8 +14,7 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Watch tells what a run could look for: which protected sites it could compare, and which sites of known alerts it has
-// seen.
+// Watch tells which protected sites a run could compare, and which sites of known alerts it has seen.
 type Watch struct {
 	// Originals are what the next run is to know of the protected sites, by name.
 	Originals []state.Original
@@ -34,8 +33,6 @@ type LastRun struct {
 	Originals []state.Original
 	// Pages are the run files with the traces of the pages of these sites in this run.
 	Pages []work.Path
-	// Threshold is the least similarity of copies.
-	Threshold float64
 }
 
 // ChangedSite is a protected site that could not be compared.
@@ -201,10 +198,7 @@ func (w *Watch) lookFor(ctx context.Context, alerts []state.Alert, last *LastRun
 	if len(alerts) == 0 || len(last.Originals) == 0 {
 		return nil
 	}
-	// Halfway to the same page: one less the similarity is a metric, so a copy that was as near to the page as the
-	// threshold says is still found.
-	least := (1 + last.Threshold) / 2
-	there, err := findPages(ctx, last.Pages, alerts, least)
+	there, err := findPages(ctx, last.Pages, alerts)
 	if err != nil {
 		return err
 	}
@@ -272,11 +266,12 @@ func bands(t *records.Trace) func(yield func(band) bool) {
 	}
 }
 
+// leastSame is the least similarity of two states of a page: with less of it a copy of one may be none of the other.
+const leastSame = 0.75
+
 // findPages looks for the pages that alerts had copied, in run files with the traces of the pages of protected sites.
 // It returns whether each is there, much as it was.
-func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert,
-	least float64,
-) (map[state.Trace]bool, error) {
+func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert) (map[state.Trace]bool, error) {
 	there, wanted := map[state.Trace]bool{}, map[band][]records.Trace{}
 	for i := range alerts {
 		for _, copied := range alerts[i].Copied {
@@ -298,7 +293,7 @@ func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert,
 		seen[*page] = true
 		for b := range bands(page) {
 			for i := range wanted[b] {
-				if of := &wanted[b][i]; !there[state.Trace(*of)] && of.Similarity(page) >= least {
+				if of := &wanted[b][i]; !there[state.Trace(*of)] && of.Similarity(page) >= leastSame {
 					there[state.Trace(*of)] = true
 				}
 			}

@@ -6,7 +6,9 @@ import (
 	"math"
 
 	"mirrorbeam.dev/asmkernels"
+	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/input/sources"
+	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/packed"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/records/sketchblock"
@@ -111,3 +113,44 @@ func NextStretch(b []byte) (s Stretch, rest []byte, err error) {
 
 // Len returns the number of shingles of a stretch of [Shingles].
 func (s Stretch) Len() int { return len(s.Packed) / CountedSize }
+
+// Occurrence is a node of a part of a graph, where many tasks join the parts.
+type Occurrence struct {
+	// First is the first document of its tree that the writer knows.
+	First docref.Ref
+	// Ref and Weight are the document.
+	Ref    docref.Ref
+	Weight uint64
+	graphs.Origin
+}
+
+const OccurrenceSize = 2*RefSize + 16
+
+// RangePosition is where a node of the similarity graph is among the documents of clusters that begin in a range.
+type RangePosition struct {
+	// At is the range instead of an output shard, and the number of the document there.
+	At Position
+	// First is the number of the first document of the cluster.
+	First Number
+}
+
+// AuditDocument is a document that is sampled for the audit. Its set is packed.
+type AuditDocument struct {
+	Ref         docref.Ref
+	Hash        uint64 // by which it is chosen, see [documents.AuditHashes]
+	Digest      uint64 // the first word of its digest
+	Scope, Side uint64
+	Set         []byte
+}
+
+// AppendAuditDocument packs a document that is set apart, with a set that is not packed yet instead of its own.
+func AppendAuditDocument(b []byte, d AuditDocument, set []uint64) []byte {
+	d.Set = sketchblock.AppendPacked(nil, set)
+	return Append(b, &d)
+}
+
+// Sampled is a document of the sample: the hash by which it was chosen, and the number of its class.
+type Sampled struct {
+	Hash  uint64
+	Class uint32
+}

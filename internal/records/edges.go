@@ -2,7 +2,6 @@ package records
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
 
 	"mirrorbeam.dev/internal/graphs"
@@ -103,27 +102,19 @@ func WriteEdge[N graphs.Node | Number](run *runfile.Writer, kind runfile.Kind, s
 
 // PutEdge packs an edge, into EdgeSize bytes unless it has figures of all shingles.
 func PutEdge[N graphs.Node | Number](b []byte, e Edge[N]) {
-	binary.LittleEndian.PutUint32(b, uint32(e.A))
-	binary.LittleEndian.PutUint32(b[4:], uint32(e.B))
-	binary.LittleEndian.PutUint32(b[8:], e.Shared)
-	binary.LittleEndian.PutUint32(b[12:], e.Total)
-	if e.WholeTotal != 0 {
-		binary.LittleEndian.PutUint32(b[8:], e.Shared|wholeMark)
-		binary.LittleEndian.PutUint32(b[16:], e.WholeShared)
-		binary.LittleEndian.PutUint32(b[20:], e.WholeTotal)
+	size := sizeOf(e.Score)
+	if size > EdgeSize {
+		e.Shared |= wholeMark
 	}
+	copy(b[:size], memoryOf(&e))
 }
 
 // GetEdge reads an edge.
-func GetEdge[N graphs.Node | Number](b []byte) Edge[N] {
-	shared := binary.LittleEndian.Uint32(b[8:])
-	e := Edge[N]{
-		A:     N(binary.LittleEndian.Uint32(b)),
-		B:     N(binary.LittleEndian.Uint32(b[4:])),
-		Score: Score{Shared: shared &^ wholeMark, Total: binary.LittleEndian.Uint32(b[12:])},
-	}
-	if shared&wholeMark != 0 {
-		e.WholeShared, e.WholeTotal = binary.LittleEndian.Uint32(b[16:]), binary.LittleEndian.Uint32(b[20:])
+func GetEdge[N graphs.Node | Number](b []byte) (e Edge[N]) {
+	copy(memoryOf(&e), b[:EdgeSize])
+	if e.Shared&wholeMark != 0 {
+		copy(memoryOf(&e), b)
+		e.Shared &^= wholeMark
 	}
 	return e
 }
@@ -135,8 +126,7 @@ func NextEdge[N graphs.Node | Number](b []byte) (e Edge[N], rest []byte) {
 }
 
 const (
-	// heldBytes is how many bytes of packed records of a kind a shard holds so that they are read once. More are read
-	// each time.
+	// heldBytes bounds the packed records of a kind that a shard holds to read them once. More are read each time.
 	heldBytes = 16 << 20
 	// bucketBits is the binary logarithm of the number of documents whose edges are sorted at a time.
 	bucketBits = 12
@@ -261,10 +251,7 @@ func eachPacked(
 		}, err
 	}
 	return func(visit func([]byte)) error {
-		for _, piece := range pieces {
-			if piece.Kind != kind {
-				continue
-			}
+		for piece := range kind.Of(pieces) {
 			var err error
 			if buffer, err = reader.Read(buffer[:0], piece); err != nil {
 				return err
@@ -275,8 +262,7 @@ func eachPacked(
 	}, nil
 }
 
-// compactEdges drops repeats of sorted edges. Repeats differ only in the mark of a hot group, which stays if one has
-// it.
+// compactEdges drops repeats of sorted edges. They differ only in the mark of a hot group, which is kept.
 func compactEdges(edges *paged.List[int, Edge[Number]]) {
 	n := 0
 	var last Edge[Number]
@@ -311,36 +297,13 @@ type Span[N graphs.Node | Number] struct {
 	Rarity uint32
 }
 
-// PutSpan packs a span.
-func PutSpan[N graphs.Node | Number](b []byte, s Span[N]) {
-	fields := [...]uint32{uint32(s.A), uint32(s.B), s.StartA, s.EndA, s.StartB, s.EndB, s.Words, s.More, s.Rarity}
-	for i, field := range fields {
-		binary.LittleEndian.PutUint32(b[4*i:], field)
-	}
-}
-
-// GetSpan reads a span.
-func GetSpan[N graphs.Node | Number](b []byte) Span[N] {
-	field := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
-	return Span[N]{
-		A:      N(field(0)),
-		B:      N(field(1)),
-		More:   field(7),
-		Rarity: field(8),
-		Span:   sketch.Span{StartA: field(2), EndA: field(3), StartB: field(4), EndB: field(5), Words: field(6)},
-	}
-}
-
 // ReadSpans returns the spans of an output shard in the order of its edges. The spans of an edge come longest first.
 func ReadSpans(reader *runfile.Reader, pieces []runfile.Piece) ([]Span[Number], error) {
 	packed, err := reader.ReadKind(nil, pieces, ShardSpans)
 	if err != nil {
 		return nil, err
 	}
-	spans := make([]Span[Number], 0, len(packed)/SpanSize)
-	for ; len(packed) > 0; packed = packed[SpanSize:] {
-		spans = append(spans, GetSpan[Number](packed))
-	}
+	spans := slices.AppendSeq(make([]Span[Number], 0, len(packed)/SpanSize), Each[Span[Number]](packed))
 	slices.SortFunc(spans, func(x, y Span[Number]) int {
 		return cmp.Or(cmp.Compare(x.A, y.A), cmp.Compare(x.B, y.B), cmp.Compare(y.Words, x.Words),
 			cmp.Compare(x.StartA, y.StartA), cmp.Compare(x.StartB, y.StartB))

@@ -19,7 +19,6 @@ const (
 	RefSize      = 8
 	NodePairSize = 8
 	NodeSize     = 16
-	LocationSize = 16
 	EdgeSize     = 16 // of an edge; to it come 8 if common shingles do not count
 )
 
@@ -140,16 +139,8 @@ func PreviousKey(b []byte, isExact bool) uint64 {
 	return uint64(latest)
 }
 
-// PutNodePair packs a candidate pair.
-func PutNodePair(b []byte, x, y graphs.Node) {
-	binary.LittleEndian.PutUint32(b, uint32(x))
-	binary.LittleEndian.PutUint32(b[4:], uint32(y))
-}
-
-// GetNodePair reads a candidate pair.
-func GetNodePair(b []byte) (x, y graphs.Node) {
-	return graphs.Node(binary.LittleEndian.Uint32(b)), graphs.Node(binary.LittleEndian.Uint32(b[4:]))
-}
+// NodePair is a candidate pair.
+type NodePair struct{ A, B graphs.Node }
 
 // RangeOf returns the least and the greatest [candidates.KeyOf] of a shard.
 func RangeOf(shard, shards int) (low, high uint64) {
@@ -207,8 +198,7 @@ func putOversized(b []byte, r *candidates.Record) {
 	}
 }
 
-// getOversized reads a document of an oversized group with that key, which may have sides, and returns the bytes after
-// it.
+// getOversized reads a document of an oversized group with that key, perhaps with sides, and returns the rest.
 func getOversized(b []byte, r *candidates.Record, hasSides bool) []byte {
 	ref := GetRef(b)
 	*r = candidates.Record{Key: r.Key, Ref: ref, Second: ref, Size: binary.LittleEndian.Uint32(b[8:])}
@@ -232,8 +222,7 @@ func getOversized(b []byte, r *candidates.Record, hasSides bool) []byte {
 	return b
 }
 
-// oversizedHeader is the size of the head of an oversized group: its key, and its numbers of pairs and documents. The
-// documents follow.
+// oversizedHeader is the size of the head of an oversized group, before its documents: key, pairs, documents.
 const oversizedHeader = 20
 
 // hasSides, a bit of the number of documents of an oversized group, says that they have sides.

@@ -101,4 +101,9 @@ const (
 	RangeShards runfile.Kind = 91 // the range and the number there of each node of a part of the similarity graph
 	// documents that the audit asks for, with the first ones of their components, shard 0
 	AuditedMembers runfile.Kind = 92
+
+	PageTexts runfile.Kind = 93 // the texts of pages, by split
+	Guards    runfile.Kind = 94 // pages of protected sites, shard 0
+	Copies    runfile.Kind = 95 // copies of such pages on other sites, by range of hashes of the protected sites
+	Copiers   runfile.Kind = 96 // sites with copies of pages of protected ones: by output shard, then shard 0
 )

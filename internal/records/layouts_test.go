@@ -51,16 +51,12 @@ func FuzzLayouts(f *testing.F) {
 			check("edge", sizeOf(e.Score), func(b []byte) { PutEdge(b, e) })
 		}
 		check("ref", RefSize, func(b []byte) { PutRef(b, GetRef(from)) })
-		check("position", PositionSize, func(b []byte) { GetPosition(from).Put(b) })
-		check("position of a node", NodePositionSize, func(b []byte) {
-			PutNodePosition(b, GetNode(from), GetNodePosition(from))
-		})
-		check("location", LocationSize, func(b []byte) { PutLocation(b, GetNode(from), GetLocation(from)) })
-		check("span", SpanSize, func(b []byte) { PutSpan(b, GetSpan[graphs.Node](from)) })
-		check("pair of nodes", NodePairSize, func(b []byte) {
-			x, y := GetNodePair(from)
-			PutNodePair(b, x, y)
-		})
+		check("listed document", 24, func(b []byte) { Put(b, Get[ListedDocument](from)) })
+		check("position of a node", 12, func(b []byte) { Put(b, Get[OfNode[Position]](from)) })
+		check("location", 16, func(b []byte) { Put(b, Get[OfNode[NodeLocation]](from)) })
+		check("span", SpanSize, func(b []byte) { Put(b, Get[Span[graphs.Node]](from)) })
+		check("node", NodeSize, func(b []byte) { Put(b, Get[Node](from)) })
+		check("occurrence", OccurrenceSize, func(b []byte) { Put(b, Get[Occurrence](from)) })
 
 		var key candidates.Record
 		known := candidates.KnownOf(binary.LittleEndian.Uint64(from))
@@ -118,7 +114,8 @@ WholeDocuments=60 WholeSets=61 FrequentShingles=63 CommonParts=64 PartlyListed=6
 SeenSets=69 PageClasses=70 SitePairs=71 Redirects=72 OriginalTraces=73 Known=74 Heads=75
 PassageHashes=76 PassageRepeats=77 Trims=78 TrimRows=79
 LastingKeys=83 KeptPairs=84 SharedIDs=86
-Occurrences=87 Trees=88 Links=89 Renamed=90 RangeShards=91 AuditedMembers=92`
+Occurrences=87 Trees=88 Links=89 Renamed=90 RangeShards=91 AuditedMembers=92
+PageTexts=93 Guards=94 Copies=95 Copiers=96`
 	file, err := parser.ParseFile(token.NewFileSet(), "kinds.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -388,7 +385,7 @@ func TestPartsOfHotGroups(t *testing.T) {
 		for range 100 {
 			n := Node{docref.Ref(random.Uint64()), random.Uint32(), graphs.Node(random.Uint32())}
 			nodes = append(nodes, n)
-			if err := WriteNode(w, Distinct, 5, n); err != nil {
+			if err := WriteFixed(w, Distinct, 5, n); err != nil {
 				return err
 			}
 		}

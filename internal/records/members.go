@@ -3,22 +3,19 @@ package records
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
+	"math"
 	"strings"
 
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/input/sources"
+	"mirrorbeam.dev/internal/keep/preference"
 	"mirrorbeam.dev/internal/records/digest"
 	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/paged"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/internal/util/quoting"
-)
-
-// The sizes of records, in bytes.
-const (
-	PositionSize     = 8
-	NodePositionSize = 4 + PositionSize
-	MemberSize       = RefSize + 2*PositionSize
 )
 
 // Number is the number of a document in its output shard, from 0. These are ordered by cluster, then by ref.
@@ -36,25 +33,17 @@ type Position struct {
 	Number Number
 }
 
-// Put packs a position.
-func (p Position) Put(b []byte) {
-	binary.LittleEndian.PutUint32(b, uint32(p.Shard))
-	binary.LittleEndian.PutUint32(b[4:], uint32(p.Number))
+// OfNode is a record about a node of a part of a graph.
+type OfNode[T any] struct {
+	Node graphs.Node
+	Is   T
 }
 
-// GetPosition reads a position.
-func GetPosition(b []byte) Position {
-	return Position{OutputShard(binary.LittleEndian.Uint32(b)), Number(binary.LittleEndian.Uint32(b[4:]))}
+// ListedDocument is a document of a cluster, and where it and the first document of the cluster are in the output.
+type ListedDocument struct {
+	Ref       docref.Ref
+	At, First Position
 }
-
-// PutNodePosition packs the position of a node.
-func PutNodePosition(b []byte, node graphs.Node, p Position) {
-	binary.LittleEndian.PutUint32(b, uint32(node))
-	p.Put(b[4:])
-}
-
-// GetNodePosition reads the position of a node.
-func GetNodePosition(b []byte) Position { return GetPosition(b[4:]) }
 
 // MemberHeader is the size of a member's record without its id: number, number of the first document of its cluster,
 // ref, priority, size, flags, length of the id.
@@ -71,6 +60,8 @@ const (
 	PartlyListedFlag
 	// capturedFlag says that a capture follows the id, with its length in front.
 	capturedFlag
+	// tiedFlag says that ties follow the side.
+	tiedFlag
 
 	// sourceShift is the place of the member's source in its flags.
 	sourceShift = 8
@@ -90,10 +81,9 @@ func FlagsOf(repeated, unchecked bool, source sources.Number) (flags uint32) {
 
 // WriteMember writes the record of document i of the block for its output shard. Equal is its digest, for DigestFlag.
 func WriteMember(
-	run *runfile.Writer, member []byte, block *sketchblock.Block, i int, flags uint32, equal digest.Digest,
+	run *runfile.Writer, of ListedDocument, block *sketchblock.Block, i int, flags uint32, equal digest.Digest,
 ) error {
-	at, first := GetPosition(member[RefSize:]), GetPosition(member[RefSize+PositionSize:])
-	id, capture, side := block.ID(i), block.Capture(i), block.Side(i)
+	id, capture, side, ties := block.ID(i), block.Capture(i), block.Side(i), block.Ties(i)
 	size := MemberHeader + len(id)
 	if len(capture) > 0 {
 		size += captureHeader + len(capture)
@@ -103,15 +93,19 @@ func WriteMember(
 		size += sideSize
 		flags |= sidedFlag
 	}
+	if ties != (preference.Ties{}) {
+		size += tiesSize
+		flags |= tiedFlag
+	}
 	if flags&DigestFlag != 0 {
 		size += digest.Size
 	}
-	b, err := run.Record(ShardMembers, int(at.Shard), size)
+	b, err := run.Record(ShardMembers, int(of.At.Shard), size)
 	if err != nil {
 		return err
 	}
-	binary.LittleEndian.PutUint32(b, uint32(at.Number))
-	binary.LittleEndian.PutUint32(b[4:], uint32(first.Number))
+	binary.LittleEndian.PutUint32(b, uint32(of.At.Number))
+	binary.LittleEndian.PutUint32(b[4:], uint32(of.First.Number))
 	PutRef(b[8:], block.Ref(i))
 	binary.LittleEndian.PutUint64(b[16:], uint64(block.Priority(i)))
 	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
@@ -124,11 +118,29 @@ func WriteMember(
 	}
 	if side != 0 {
 		binary.LittleEndian.PutUint64(rest, side)
+		rest = rest[sideSize:]
+	}
+	if flags&tiedFlag != 0 {
+		putTies(rest, ties)
 	}
 	if flags&DigestFlag != 0 {
 		equal.Put(b[size-digest.Size:])
 	}
 	return nil
+}
+
+const tiesSize = 8 * len(preference.Ties{})
+
+func putTies(b []byte, ties preference.Ties) {
+	binary.LittleEndian.PutUint64(b, uint64(ties[0]))
+	binary.LittleEndian.PutUint64(b[8:], uint64(ties[1]))
+}
+
+func getTies(b []byte) preference.Ties {
+	return preference.Ties{
+		preference.Priority(binary.LittleEndian.Uint64(b)),
+		preference.Priority(binary.LittleEndian.Uint64(b[8:])),
+	}
 }
 
 // Capture is what is known of a web page in addition to its text: from where and when a web archive has fetched it, and
@@ -179,6 +191,9 @@ func memberSize(b []byte) int {
 	if b[28]&sidedFlag != 0 {
 		size += sideSize
 	}
+	if b[28]&tiedFlag != 0 {
+		size += tiesSize
+	}
 	if b[28]&DigestFlag != 0 {
 		size += digest.Size
 	}
@@ -207,7 +222,11 @@ type Annotation struct {
 	// Size is the number of documents in the cluster.
 	Size uint32
 	Kept bool
+	Extent
 }
+
+// Extent is in how many sources and files the documents of the input in a cluster are.
+type Extent struct{ Sources, Files uint32 }
 
 // Annotations are the annotations of the documents of a split.
 type Annotations struct {
@@ -238,6 +257,17 @@ func (a Annotations) Of(ref docref.Ref) (Annotation, bool) {
 	}
 	one, _ := Next[Annotation](a.packed[at:])
 	return one, true
+}
+
+// Removed returns the documents that are not kept.
+func (a Annotations) Removed() map[docref.Ref]bool {
+	removed := map[docref.Ref]bool{}
+	for one := range All[Annotation](a.packed) {
+		if !one.Kept {
+			removed[one.Ref] = true
+		}
+	}
+	return removed
 }
 
 // KnownDocument is a document that the last run of a scheduled job may have found in a pair.
@@ -289,3 +319,255 @@ func GetKnown(b []byte) KnownDocument {
 		Keyed:  b[KnownSize-1] == 1,
 	}
 }
+
+// Member is a document of a cluster at its output shard.
+type Member struct {
+	First     Number // the first document of the cluster
+	Size      uint32 // distinct shingles
+	Ref       docref.Ref
+	Digest    digest.Digest // of its set or its SimHash fingerprint, 0 if it was not asked for
+	Priority  preference.Priority
+	Ties      preference.Ties
+	Side      uint64 // documents of one side, if not 0, are no pairs
+	Source    sources.Number
+	Repeated  bool // another document has the same id
+	Unchecked bool // it leads documents of a hot group, and was not compared with all other pivots
+	// PartlyListed says that it is in a dense group, and has pairs which are not listed.
+	PartlyListed bool
+	Id           string
+	// Capture is nil if it is not known.
+	Capture *Capture
+}
+
+// MemberList has the documents of an output shard, by number. One cluster may have nearly all documents of a corpus. So
+// a document takes 24 bytes, and 8 more each for priorities and for sides where documents have some. What is more than
+// a store holds is in files, and so does what rows say of documents if it is long.
+type MemberList struct {
+	store      *paged.Store
+	list       *paged.List[Number, member]
+	priorities *paged.List[Number, preference.Priority] // nil while each is Reference or Leading
+	ties       *paged.List[Number, preference.Ties]     // nil while each is 0
+	sides      *paged.List[Number, uint64]              // nil while each is 0
+	texts      texts
+	lowest     Number // of the records; it is 0 here
+}
+
+// member is what is always held of a document.
+type member struct {
+	ref    docref.Ref
+	first  Number
+	size   uint32
+	text   textPlace
+	source sources.Number
+	flags  uint8 // as in its record, and leadingFlag
+}
+
+// leadingFlag says that the priority of a document is the least one of the input.
+const leadingFlag = 1 << 7
+
+// NewMemberList returns documents that are at hand.
+func NewMemberList(store *paged.Store, list []Member) *MemberList {
+	m := newMemberList(store, len(list), texts{most: math.MaxInt})
+	for i := range list {
+		m.set(Number(i), &list[i], []byte(list[i].Id))
+	}
+	m.texts.finish()
+	return m
+}
+
+func newMemberList(store *paged.Store, n int, empty texts) *MemberList {
+	return &MemberList{store: store, list: paged.New[Number, member](store, n), texts: empty}
+}
+
+// ReadMembers returns the documents of an output shard. They are numbered from 0, wherever the numbers in the records
+// begin. Long texts lie in a file of its own in the folder of the store, until Close.
+func ReadMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.Store) (*MemberList, error) {
+	return readMembers(reader, pieces, store, texts{folder: store.Folder, most: heldTexts})
+}
+
+func readMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.Store, empty texts) (*MemberList, error) {
+	each, err := eachPacked(reader, pieces, ShardMembers)
+	if err != nil {
+		return nil, err
+	}
+	n, lowest := 0, ^Number(0)
+	err = each(func(b []byte) {
+		for ; len(b) > 0; b = b[memberSize(b):] {
+			n, lowest = n+1, min(lowest, Number(binary.LittleEndian.Uint32(b)))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := newMemberList(store, n, empty)
+	m.lowest = lowest
+	err = each(func(b []byte) {
+		for ; len(b) > 0; b = b[memberSize(b):] {
+			m.read(b)
+		}
+	})
+	m.texts.finish()
+	if err = errors.Join(err, m.Err()); err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *MemberList) read(b []byte) {
+	flags, behind := binary.LittleEndian.Uint32(b[28:]), MemberHeader+int(binary.LittleEndian.Uint32(b[32:]))
+	of := Member{
+		First:        Number(binary.LittleEndian.Uint32(b[4:])) - m.lowest,
+		Ref:          GetRef(b[8:]),
+		Priority:     preference.Priority(binary.LittleEndian.Uint64(b[16:])),
+		Size:         binary.LittleEndian.Uint32(b[24:]),
+		Source:       sources.Number(flags >> sourceShift),
+		Repeated:     flags&repeatedFlag != 0,
+		Unchecked:    flags&uncheckedFlag != 0,
+		PartlyListed: flags&PartlyListedFlag != 0,
+	}
+	id := b[MemberHeader:behind]
+	if flags&capturedFlag != 0 {
+		end := behind + captureSize(b)
+		capture := CaptureOf(b[behind+captureHeader : end])
+		of.Capture, behind = &capture, end
+	}
+	if flags&sidedFlag != 0 {
+		of.Side = binary.LittleEndian.Uint64(b[behind:])
+		behind += sideSize
+	}
+	if flags&tiedFlag != 0 {
+		of.Ties = getTies(b[behind:])
+	}
+	if flags&DigestFlag != 0 {
+		of.Digest = digest.Get(b[memberSize(b)-digest.Size:])
+	}
+	m.set(Number(binary.LittleEndian.Uint32(b))-m.lowest, &of, id)
+}
+
+// set sets document i, given its id as the user wrote it.
+func (m *MemberList) set(i Number, of *Member, id []byte) {
+	flags := uint8(FlagsOf(of.Repeated, of.Unchecked, 0))
+	if of.PartlyListed {
+		flags |= PartlyListedFlag
+	}
+	if of.Priority == preference.Leading {
+		flags |= leadingFlag
+	}
+	if of.Capture != nil {
+		flags |= capturedFlag
+	}
+	if of.Digest != (digest.Digest{}) {
+		flags |= DigestFlag
+	}
+	to := member{ref: of.Ref, first: of.First, size: of.Size, source: of.Source, flags: flags}
+	if len(id) > 0 || flags&(capturedFlag|DigestFlag) != 0 {
+		to.text = m.texts.add(id, of)
+	}
+	m.list.Set(i, to)
+	if of.Priority > preference.Leading && m.priorities == nil {
+		m.priorities = paged.New[Number, preference.Priority](m.store, m.Len())
+		for k := range Number(m.Len()) {
+			m.priorities.Set(k, m.list.At(k).leastPriority())
+		}
+	}
+	if m.priorities != nil {
+		m.priorities.Set(i, of.Priority)
+	}
+	if of.Ties != (preference.Ties{}) && m.ties == nil {
+		m.ties = paged.New[Number, preference.Ties](m.store, m.Len())
+	}
+	if m.ties != nil {
+		m.ties.Set(i, of.Ties)
+	}
+	if of.Side != 0 && m.sides == nil {
+		m.sides = paged.New[Number, uint64](m.store, m.Len())
+	}
+	if m.sides != nil {
+		m.sides.Set(i, of.Side)
+	}
+}
+
+func (m member) leastPriority() preference.Priority {
+	if m.flags&leadingFlag != 0 {
+		return preference.Leading
+	}
+	return preference.Reference
+}
+
+// Lowest returns the number of the first document in the records of the shard.
+func (m *MemberList) Lowest() Number { return m.lowest }
+
+func (m *MemberList) Len() int { return m.list.Len() }
+
+// Ref returns the name of document i inside the job.
+func (m *MemberList) Ref(i Number) docref.Ref { return m.list.At(i).ref }
+
+// First returns the first document of the cluster of document i, and SetFirst changes it.
+func (m *MemberList) First(i Number) Number { return m.list.At(i).first }
+
+// SetFirst puts document i into the cluster of another one.
+func (m *MemberList) SetFirst(i, first Number) {
+	of := m.list.At(i)
+	of.first = first
+	m.list.Set(i, of)
+}
+
+// Size returns the number of distinct shingles of document i.
+func (m *MemberList) Size(i Number) uint32 { return m.list.At(i).size }
+
+// Source returns the source of document i.
+func (m *MemberList) Source(i Number) sources.Number { return m.list.At(i).source }
+
+// Ranked returns document i with its priority.
+func (m *MemberList) Ranked(i Number) preference.Ranked {
+	ranked := preference.Ranked{Ref: m.list.At(i).ref}
+	if m.priorities == nil {
+		ranked.Priority = m.list.At(i).leastPriority()
+	} else {
+		ranked.Priority = m.priorities.At(i)
+	}
+	if m.ties != nil {
+		ranked.Ties = m.ties.At(i)
+	}
+	return ranked
+}
+
+// Sides returns the side of each document, nil if none has one.
+func (m *MemberList) Sides() *paged.List[Number, uint64] { return m.sides }
+
+// Repeated reports whether another document has the id of document i.
+func (m *MemberList) Repeated(i Number) bool { return m.list.At(i).flags&repeatedFlag != 0 }
+
+// Unchecked reports whether document i leads documents of a hot group, and was not compared with all other pivots.
+func (m *MemberList) Unchecked(i Number) bool { return m.list.At(i).flags&uncheckedFlag != 0 }
+
+// PartlyListed reports whether document i is in a dense group, and has pairs which are not listed.
+func (m *MemberList) PartlyListed(i Number) bool { return m.list.At(i).flags&PartlyListedFlag != 0 }
+
+// ID returns the id of document i as rows write it, empty if it has none.
+func (m *MemberList) ID(i Number) string {
+	text := m.texts.of(m.list.At(i).text)
+	return text.id()
+}
+
+// Capture returns what is known of document i as a web page. It is empty if that is nothing.
+func (m *MemberList) Capture(i Number) Capture {
+	if m.list.At(i).flags&capturedFlag == 0 {
+		return Capture{}
+	}
+	return m.texts.of(m.list.At(i).text).capture()
+}
+
+// Digest returns the digest of the set or the fingerprint of document i, 0 if it was not asked for.
+func (m *MemberList) Digest(i Number) digest.Digest {
+	if m.list.At(i).flags&DigestFlag == 0 {
+		return digest.Digest{}
+	}
+	return m.texts.of(m.list.At(i).text).digest()
+}
+
+// Err returns the first fault of the file of texts. What a document was called after that is not to be relied on.
+func (m *MemberList) Err() error { return m.texts.err }
+
+func (m *MemberList) Close() { m.texts.close() }

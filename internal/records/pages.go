@@ -15,11 +15,9 @@ type Page struct {
 	Site, Path uint64
 	// Original is the hash of the name of another site, to which the page says that it belongs; 0 if it does not.
 	Original uint64
-	// Login says that the page asks for a password, and Start that it is the first page of its site. Named says, of
-	// such pages, that their text has the name of the site.
-	Login, Start, Named bool
-	// Language is the code of its language in ISO 639, in small letters, with a zero byte behind two letters; zero if
-	// it is not known.
+	// Login says that the page asks for a password, and Start that it is the first page of its site.
+	Login, Start bool
+	// Language is its code in ISO 639, in small letters, two of them with a zero byte behind; zero if unknown.
 	Language [3]byte
 	// Markup is a sketch of the markup, nil for none: [MarkupSize] bytes.
 	Markup []byte
@@ -33,6 +31,14 @@ type Page struct {
 type SplitPage struct {
 	Ref docref.Ref
 	Page
+}
+
+// PageText is what a page says.
+type PageText struct {
+	Ref docref.Ref
+	// Shown is the text that documents are compared by, and Contents all that the page contains, as a value of
+	// package webtext; nil for a page that is text alone.
+	Shown, Contents []byte
 }
 
 // ShardPage is a page at its output shard.
@@ -112,10 +118,7 @@ type PageClass struct {
 	ID     uint64
 	Rarity int64
 	// Sites counts the sites that have a page of the class or a copy of it.
-	Sites int64
-	// Common is the highest similarity at which a copy of a page of a protected site says little, since many have such
-	// copies; 0 for none.
-	Common   float64
+	Sites    int64
 	IsSpread bool // too many sites have it to be compared with each other
 	Holdings []Holding
 	Copies   []PageClassCopy
@@ -123,16 +126,12 @@ type PageClass struct {
 
 // Holding holds the pages of a class on one site, the first ones.
 type Holding struct {
-	Site        uint64
-	IsProtected bool // the site is
-	IsWatched   bool // its copies are found however many there are
-	Pages       []ShardPage
+	Site  uint64
+	Pages []ShardPage
 }
 
 // PageClassCopy leads to a class with copies of pages.
 type PageClassCopy struct {
 	Class      uint64
 	Similarity float64
-	// IsDerived says that it matters to protected sites only.
-	IsDerived bool
 }

@@ -15,14 +15,12 @@ type Place struct {
 	At  int64
 }
 
-// ClearOf reports whether passages of the given number of units that begin at two places, the later one first, have no
-// unit in common.
+// ClearOf reports whether passages of that many units at two places, the later one first, share no unit.
 func (p Place) ClearOf(earlier Place, units int64) bool {
 	return p.Ref != earlier.Ref || p.At >= earlier.At+units
 }
 
-// Places packs ascending places, or reads them: each as its distance from the one before. A run file has its own, for
-// each kind and shard.
+// Places packs or reads ascending places, as distances from the one before. Each kind and shard has its own.
 type Places struct{ last Place }
 
 // Append packs the next place.
@@ -123,4 +121,17 @@ type Trim struct {
 	Whole bool
 	// Cuts are in the order of the text.
 	Cuts []corpus.Cut
+}
+
+// LastingKeySize is the size of the record of a short key, in bytes.
+const LastingKeySize = 4
+
+// KeptPair is a pair with the passages that its documents have in common, for the next run of a scheduled job.
+type KeptPair struct {
+	// A and B are the documents by the numbers that their files have in the run that found the pair.
+	A, B docref.Ref
+	Score
+	// Spans are the listed passages, and More is the number of others.
+	Spans []sketch.Span
+	More  uint32
 }

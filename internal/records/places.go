@@ -24,24 +24,6 @@ type NodeLocation struct {
 	Star StarNumber
 }
 
-// PutLocation packs the location of a node.
-func PutLocation(b []byte, node graphs.Node, l NodeLocation) {
-	binary.LittleEndian.PutUint32(b, uint32(node))
-	binary.LittleEndian.PutUint32(b[4:], uint32(l.First))
-	binary.LittleEndian.PutUint16(b[8:], l.Blocks)
-	binary.LittleEndian.PutUint16(b[10:], l.Block)
-	binary.LittleEndian.PutUint32(b[12:], uint32(l.Star))
-}
-
-// GetLocation reads the location of a node.
-func GetLocation(b []byte) NodeLocation {
-	return NodeLocation{graphs.Location{
-		First:  graphs.Place(binary.LittleEndian.Uint32(b[4:])),
-		Blocks: binary.LittleEndian.Uint16(b[8:]),
-		Block:  binary.LittleEndian.Uint16(b[10:]),
-	}, StarNumber(binary.LittleEndian.Uint32(b[12:]))}
-}
-
 // Want says that a document is wanted at a place. A document of the reference may also stand for equal documents of the
 // input, and a document of a side for equal documents of others; Second is then the first of these.
 type Want struct {
@@ -64,8 +46,9 @@ func DecodeWanted(packed []byte) []Want {
 type PlacedSet struct {
 	Ref  docref.Ref
 	Size uint32
-	// Priority, Scope and Side are as in its sketch block.
+	// Priority, Ties, Scope and Side are as in its sketch block.
 	Priority    preference.Priority
+	Ties        preference.Ties
 	Scope, Side uint64
 	// Second and Hot group are as in its [Want].
 	Second   docref.Ref
@@ -86,6 +69,9 @@ const setSided = 1 << 31
 // setParted, another bit of it, says that hashes that do not count for the similarity follow the hashes of the set.
 const setParted = 1 << 30
 
+// setTied, a third bit of it, says that the ties of the document follow the header and the side.
+const setTied = 1 << 29
+
 // WriteSet sends the set of document i of the block to the place where it is wanted. Hashes that do not count for the
 // similarity may follow those that the block holds.
 func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int, set []byte) error {
@@ -96,6 +82,11 @@ func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int,
 	if side != 0 {
 		header += sideSize
 		stored |= setSided
+	}
+	ties := block.Ties(i)
+	if ties != (preference.Ties{}) {
+		header += tiesSize
+		stored |= setTied
 	}
 	b, err := run.Record(PlaceSets, int(wanted.Place), header+len(set))
 	if err == nil {
@@ -109,6 +100,9 @@ func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int,
 		if side != 0 {
 			binary.LittleEndian.PutUint64(b[SetHeader:], side)
 		}
+		if stored&setTied != 0 {
+			putTies(b[header-tiesSize:], ties)
+		}
 		copy(b[header:], set)
 	}
 	return err
@@ -120,7 +114,11 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 	if stored&setSided != 0 {
 		header, side = header+sideSize, binary.LittleEndian.Uint64(packed[SetHeader:])
 	}
-	end := header + sketchblock.HashSize*int(stored&^(setSided|setParted))
+	var ties preference.Ties
+	if stored&setTied != 0 {
+		header, ties = header+tiesSize, getTies(packed[header:])
+	}
+	end := header + sketchblock.HashSize*int(stored&^(setSided|setParted|setTied))
 	size := binary.LittleEndian.Uint32(packed[8:])
 	set, common := packed[header:end], []byte(nil)
 	if stored&setParted != 0 {
@@ -128,6 +126,7 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 	}
 	return PlacedSet{
 		Side:     side,
+		Ties:     ties,
 		Ref:      GetRef(packed),
 		Size:     size,
 		Second:   GetRef(packed[16:]),
@@ -141,25 +140,14 @@ func NextSet(packed []byte) (PlacedSet, []byte) {
 
 const PairSize = 2 * RefSize
 
-// WritePair writes a pair of documents, as a record of a kind.
-func WritePair(run *runfile.Writer, kind runfile.Kind, shard int, a, b docref.Ref) error {
-	record, err := run.Record(kind, shard, PairSize)
-	if err == nil {
-		PutRef(record, a)
-		PutRef(record[RefSize:], b)
-	}
-	return err
-}
-
-// GetPair reads a pair of documents.
-func GetPair(record []byte) (a, b docref.Ref) { return GetRef(record), GetRef(record[RefSize:]) }
+// Pair is a pair of documents.
+type Pair struct{ A, B docref.Ref }
 
 // WritePart writes the nodes of a part of a graph.
 func WritePart(run *runfile.Writer, kind runfile.Kind, shard int, part graphs.Part) error {
 	for i, ref := range part.Refs {
-		if err := WriteNode(
-			run, kind, shard, Node{Ref: ref, Weight: part.Weights[i], Parent: part.Parents[i]},
-		); err != nil {
+		node := Node{Ref: ref, Weight: part.Weights[i], Parent: part.Parents[i]}
+		if err := WriteFixed(run, kind, shard, node); err != nil {
 			return err
 		}
 	}
@@ -173,17 +161,6 @@ type Node struct {
 	Parent graphs.Node
 }
 
-// WriteNode writes a node.
-func WriteNode(run *runfile.Writer, kind runfile.Kind, shard int, n Node) error {
-	b, err := run.Record(kind, shard, NodeSize)
-	if err == nil {
-		PutRef(b, n.Ref)
-		binary.LittleEndian.PutUint32(b[8:], n.Weight)
-		binary.LittleEndian.PutUint32(b[12:], uint32(n.Parent))
-	}
-	return err
-}
-
 // DecodePart reads the output of WritePart into the memory of part.
 func DecodePart(part graphs.Part, nodes []byte) graphs.Part {
 	n := len(nodes) / NodeSize
@@ -192,23 +169,21 @@ func DecodePart(part graphs.Part, nodes []byte) graphs.Part {
 		Weights: slices.Grow(part.Weights[:0], n),
 		Parents: slices.Grow(part.Parents[:0], n),
 	}
-	for ; len(nodes) > 0; nodes = nodes[NodeSize:] {
-		part.Refs = append(part.Refs, GetRef(nodes))
-		part.Weights = append(part.Weights, binary.LittleEndian.Uint32(nodes[8:]))
-		part.Parents = append(part.Parents, graphs.Node(binary.LittleEndian.Uint32(nodes[12:])))
+	for node := range Each[Node](nodes) {
+		part.Refs = append(part.Refs, node.Ref)
+		part.Weights = append(part.Weights, node.Weight)
+		part.Parents = append(part.Parents, node.Parent)
 	}
 	return part
 }
 
-// GetNode reads the number of the node with which a record about a node begins.
-func GetNode(b []byte) graphs.Node { return graphs.Node(binary.LittleEndian.Uint32(b)) }
-
-// OrderByNode orders records of that size by the node with which each begins. Each node of a part must have one.
-func OrderByNode(packed []byte, size int) {
+// OrderByNode orders records about nodes by these. Each node of a part must have one.
+func OrderByNode[T any](packed []byte) {
+	size := Size[OfNode[T]]()
 	swap := make([]byte, size)
 	for at := 0; at < len(packed); at += size {
 		record := packed[at : at+size]
-		for home := int(GetNode(record)) * size; home != at; home = int(GetNode(record)) * size {
+		for home := int(Get[graphs.Node](record)) * size; home != at; home = int(Get[graphs.Node](record)) * size {
 			other := packed[home : home+size]
 			copy(swap, other)
 			copy(other, record)

@@ -59,14 +59,6 @@ func TestRecords(t *testing.T) {
 		}, known)
 	}
 	check("ref", RefSize, func(b []byte) { PutRef(b, ref) }, func(b []byte) any { return GetRef(b) }, ref)
-	location := NodeLocation{graphs.Location{First: 1<<31 | 1, Blocks: 1<<15 | 2, Block: 1<<14 | 3}, 1<<31 | 4}
-	const node = graphs.Node(1<<31 | 9)
-	check("location", LocationSize, func(b []byte) { PutLocation(b, node, location) }, func(b []byte) any {
-		return GetLocation(b)
-	}, location)
-	check("node of a location", LocationSize, func(b []byte) { PutLocation(b, node, location) }, func(b []byte) any {
-		return GetNode(b)
-	}, node)
 	for _, oversized := range []candidates.Record{
 		{
 			Key:      1<<63 | 2,
@@ -124,31 +116,22 @@ func TestRecords(t *testing.T) {
 	check("edge where all shingles count", EdgeSize, func(b []byte) { PutEdge(b, plain) }, func(b []byte) any {
 		return GetEdge[graphs.Node](b)
 	}, plain)
-	at := Position{1<<31 | 1, 1<<30 | 2}
-	check("position", PositionSize, func(b []byte) { at.Put(b) }, func(b []byte) any { return GetPosition(b) }, at)
-	check("position of a node", NodePositionSize, func(b []byte) { PutNodePosition(b, node, at) }, func(b []byte) any {
-		return GetNodePosition(b)
-	}, at)
-	check("node of a position", NodePositionSize, func(b []byte) { PutNodePosition(b, node, at) }, func(b []byte) any {
-		return GetNode(b)
-	}, node)
 }
 
 // TestOrderByNode: records come into the order of their nodes, each with all of its bytes.
 func TestOrderByNode(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
+	size := Size[OfNode[Position]]()
 	for n := range 40 {
-		packed := make([]byte, n*NodePositionSize)
+		packed := make([]byte, n*size)
 		for i, node := range random.Perm(n) {
-			PutNodePosition(packed[i*NodePositionSize:], graphs.Node(node),
-				Position{OutputShard(node + 1), Number(node + 2)})
+			Put(packed[i*size:], OfNode[Position]{graphs.Node(node), Position{OutputShard(node + 1), Number(node + 2)}})
 		}
-		OrderByNode(packed, NodePositionSize)
+		OrderByNode[Position](packed)
 		for i := range n {
-			b := packed[i*NodePositionSize:]
-			if node, at := GetNode(b),
-				GetNodePosition(b); int(node) != i || at != (Position{OutputShard(i + 1), Number(i + 2)}) {
-				t.Errorf("record %d of %d: node %d at %+v", i, n, node, at)
+			want := OfNode[Position]{graphs.Node(i), Position{OutputShard(i + 1), Number(i + 2)}}
+			if got := At[OfNode[Position]](packed, i); got != want {
+				t.Errorf("record %d of %d: %+v", i, n, got)
 			}
 		}
 	}
@@ -196,8 +179,8 @@ func TestPlaces(t *testing.T) {
 		WriteSet(w, Want{Ref: 5, Place: place, Second: 1 << 62, HotGroup: 1<<31 | 1}, &block, 0, first),
 		WriteSet(w, Want{Ref: 1 << 63, Place: place}, &block, 1, second),
 		WriteSet(w, Want{Ref: 1 << 63, Place: place}, &block, 1, slices.Concat(second, first)),
-		WritePair(w, PlacePairs, int(place), 1<<63|1, 2),
-		WritePair(w, Stars, int(place), 1<<63|3, 4),
+		WriteFixed(w, PlacePairs, int(place), Pair{1<<63 | 1, 2}),
+		WriteFixed(w, Stars, int(place), Pair{1<<63 | 3, 4}),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -226,11 +209,11 @@ func TestPlaces(t *testing.T) {
 	if !reflect.DeepEqual(sets, want) {
 		t.Errorf("sets %+v, want %+v", sets, want)
 	}
-	if a, b := GetPair(read(PlacePairs)); a != 1<<63|1 || b != 2 {
-		t.Errorf("pair %d, %d", a, b)
+	if pair := Get[Pair](read(PlacePairs)); pair != (Pair{1<<63 | 1, 2}) {
+		t.Errorf("pair %v", pair)
 	}
-	if document, pivot := GetPair(read(Stars)); document != 1<<63|3 || pivot != 4 {
-		t.Errorf("document %d is like pivot %d", document, pivot)
+	if star := Get[Pair](read(Stars)); star != (Pair{1<<63 | 3, 4}) {
+		t.Errorf("document %d is like pivot %d", star.A, star.B)
 	}
 }
 

@@ -183,6 +183,7 @@ func memberOf(m *MemberList, i Number) Member {
 		Ref:          ranked.Ref,
 		Digest:       m.Digest(i),
 		Priority:     ranked.Priority,
+		Ties:         ranked.Ties,
 		Source:       m.Source(i),
 		Repeated:     m.Repeated(i),
 		Unchecked:    m.Unchecked(i),
@@ -218,6 +219,7 @@ func TestMembers(t *testing.T) {
 				Ref:       docref.Ref(random.Uint64()),
 				Size:      random.Uint32(),
 				Priority:  preference.Priority(random.Uint64()),
+				Ties:      preference.Ties{0, preference.Priority(random.IntN(2))},
 				Repeated:  random.IntN(2) == 0,
 				Unchecked: random.IntN(2) == 0,
 				Source:    sources.Number(random.IntN(sources.Most)),
@@ -232,6 +234,7 @@ func TestMembers(t *testing.T) {
 				ID:       id,
 				Size:     int(m.Size),
 				Priority: m.Priority,
+				Ties:     m.Ties,
 				Side:     random.Uint64N(2),
 			}
 			if m.Side = d.Side; random.IntN(2) == 0 {
@@ -247,11 +250,12 @@ func TestMembers(t *testing.T) {
 		}
 		for i, number := range mine {
 			m := &want[number]
-			packed := make([]byte, MemberSize)
-			PutRef(packed, m.Ref)
-			Position{Shard: shard, Number: Number(number)}.Put(packed[RefSize:])
-			Position{Shard: shard, Number: m.First}.Put(packed[RefSize+PositionSize:])
-			if err := WriteMember(w, packed, &block, i, FlagsOf(m.Repeated, m.Unchecked, m.Source),
+			listed := ListedDocument{
+				Ref:   m.Ref,
+				At:    Position{Shard: shard, Number: Number(number)},
+				First: Position{Shard: shard, Number: m.First},
+			}
+			if err := WriteMember(w, listed, &block, i, FlagsOf(m.Repeated, m.Unchecked, m.Source),
 				block.Digest(i)); err != nil {
 				return err
 			}
@@ -346,7 +350,7 @@ func TestReadSpans(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				PutSpan(b, want[i])
+				Put(b, want[i])
 			}
 			return nil
 		})

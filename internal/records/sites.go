@@ -46,27 +46,19 @@ type SiteSum struct {
 
 // Link is what a site has in common with another. Its pages are the ones that the other site has too, each once.
 type Link struct {
-	Site, Other  uint64
-	Pages, Text  int64
-	Rarity       int64 // sum of the rarities of the pages
-	Weight       int64 // sum of their texts times rarity
-	SamePath     int64 // pages at a path at which the other site has a copy
-	Similarity   int64 // sum of the similarities of the pages to their copies, in units of 1/[Unit]
-	Spread       int64 // sum of the numbers of sites that have each page
-	Logins       int64 // pages that ask for a password
-	CommonLogins int64 // the ones that say little, since many have such copies
-	Starts       int64 // pages that are nearly the first page of the other site
-	Forms        int64 // pages that are nearly a page of the other site that asks for a password
-	Originals    int64 // pages that say that they belong to the other site, and redirects there
-	Markup       int64 // sum of the similarities of the markup of pages and of their copies, in the same units
-	MarkupPages  int64 // pages whose similarity is known
+	Site, Other uint64
+	Pages, Text int64
+	Rarity      int64 // sum of the rarities of the pages
+	Weight      int64 // sum of their texts times rarity
+	SamePath    int64 // pages at a path at which the other site has a copy
+	Similarity  int64 // sum of the similarities of the pages to their copies, in units of 1/[Unit]
+	Spread      int64 // sum of the numbers of sites that have each page
+	Originals   int64 // pages that say that they belong to the other site, and redirects there
+	Markup      int64 // sum of the similarities of the markup of pages and of their copies, in the same units
+	MarkupPages int64 // pages whose similarity is known
 	// SameLanguage counts the pages in the language of their copies, among the LanguagePages whose languages are known.
 	SameLanguage, LanguagePages int64
 	Examples                    Examples
-	// Traces are traces of pages of a protected site that the other one has copied.
-	Traces Traces
-	// Entrance is the address of one of the Logins, Starts and Forms; empty for none.
-	Entrance string
 }
 
 // Unit is the similarity 1 in sums of similarities.

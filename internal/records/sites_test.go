@@ -63,12 +63,7 @@ func draw(random *rand.Rand) (d drawn) {
 		SamePath:      number(),
 		Similarity:    number(),
 		Spread:        number(),
-		Logins:        number(),
-		CommonLogins:  number(),
-		Starts:        number(),
-		Forms:         number(),
 		Originals:     number(),
-		Entrance:      text(),
 		Markup:        number(),
 		MarkupPages:   number(),
 		SameLanguage:  number(),
@@ -93,7 +88,6 @@ func draw(random *rand.Rand) (d drawn) {
 		Path:     random.Uint64(),
 		Login:    random.IntN(2) == 0,
 		Start:    random.IntN(2) == 0,
-		Named:    random.IntN(2) == 0,
 		Original: random.Uint64N(2) * random.Uint64(),
 	}
 	if address := text(); address != "" {
@@ -108,9 +102,6 @@ func draw(random *rand.Rand) (d drawn) {
 	}
 	if random.IntN(2) == 0 {
 		d.page.Trace = trace()[:]
-	}
-	for range random.IntN(3) {
-		d.link.Traces.Add(trace())
 	}
 	d.half.Link = d.link
 	return d

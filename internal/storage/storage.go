@@ -150,28 +150,6 @@ type Writer interface {
 	Abort()
 }
 
-// Lease is a name that one holder has to itself.
-type Lease interface {
-	// Check returns an error if the lease is lost, or may be. A holder checks before it does what others must not see.
-	Check() error
-
-	// Release gives the lease back.
-	Release() error
-}
-
-// HeldError says that somebody else holds a lease.
-type HeldError struct {
-	// Name is the name of the lease. Holder is the text with which the other holder took it, perhaps empty.
-	Name, Holder string
-}
-
-func (e *HeldError) Error() string {
-	if e.Holder == "" {
-		return e.Name + " is held by somebody else"
-	}
-	return e.Name + " is held by " + e.Holder
-}
-
 // Stretch is a part of a file.
 type Stretch struct{ Offset, Length int64 }
 

@@ -22,7 +22,9 @@ const (
 	InputFault   FaultKind = "input"
 	StorageFault FaultKind = "storage"
 	DamageFault  FaultKind = "damage" // a file is not what this program has written there
-	OtherFault   FaultKind = "internal"
+	// UnavailableFault may pass although nothing is changed, see [storage.ErrUnavailable].
+	UnavailableFault FaultKind = "unavailable"
+	OtherFault       FaultKind = "internal"
 )
 
 // inputError is a failure to read the input, as opposed to a fault in its content.
@@ -62,6 +64,9 @@ func NewFault(err error) Fault {
 	var read inputError
 	if errors.As(err, &read) {
 		fault.Kind = InputFault
+	}
+	if errors.Is(err, storage.ErrUnavailable) {
+		fault.Kind = UnavailableFault
 	}
 	var file *fs.PathError
 	var link *os.LinkError

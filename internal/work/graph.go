@@ -44,10 +44,8 @@ func EachPart(runs []string, kind runfile.Kind, m *Memory, visit func(shard int,
 // EachPiece visits the pieces of a kind that a task gets, in order. Behind a network it reads ahead.
 func (w *TaskContext) EachPiece(kind runfile.Kind, visit func(packed []byte) error) error {
 	var all []together
-	for _, piece := range w.Pieces {
-		if piece.Kind == kind {
-			all = append(all, together{piece})
-		}
+	for piece := range kind.Of(w.Pieces) {
+		all = append(all, together{piece})
 	}
 	return eachTogether(all, []runfile.Kind{kind}, w.Memory, aheadBytes, func(l loaded) error {
 		w.Reader.Pieces++
@@ -118,11 +116,9 @@ func (t together) bytes() (sum int64) {
 }
 
 const (
-	// ReadsAhead is how many files behind a network are read before a step comes to them: a read takes long, whatever
-	// its length.
+	// ReadsAhead files behind a network are read before a step comes to them: a short read takes as long.
 	ReadsAhead = 64
-	// aheadBytes bounds what has been read before a step comes to it. For the parts of a graph it is a share of the
-	// graph's memory.
+	// aheadBytes bounds what is read ahead of a step; for parts of a graph, a share of the graph's memory.
 	aheadBytes  = 16 << 20
 	aheadDivide = 8
 )

@@ -124,7 +124,7 @@ func TestEachPart(t *testing.T) {
 	several := runfile.NewWriter(dir, 100) // whose sections take turns
 	for i := range 90 {
 		shard := []int{5, 1, 6}[i%3]
-		if err := records.WriteNode(several, records.EdgeNodes, shard, records.Node{Ref: docref.Ref(i)}); err != nil {
+		if err := records.WriteFixed(several, records.EdgeNodes, shard, records.Node{Ref: docref.Ref(i)}); err != nil {
 			t.Fatal(err)
 		}
 		want[shard] += records.NodeSize

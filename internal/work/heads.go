@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
@@ -28,12 +29,7 @@ func HasHeads(pieces []runfile.Piece) bool {
 // EachHead visits the sketch blocks of a split in order, as [TaskContext.EachBlock] does, with the heads of the sets.
 // All blocks must have heads. These lie in the third buffer. Seed is the seed of the digests.
 func (w *TaskContext) EachHead(ctx context.Context, seed uint64, visit func(*sketchblock.Block, *Heads) error) error {
-	var pieces []runfile.Piece
-	for _, piece := range w.Pieces {
-		if piece.Kind == records.Heads {
-			pieces = append(pieces, piece)
-		}
-	}
+	pieces := slices.Collect(records.Heads.Of(w.Pieces))
 	var heads Heads
 	digester := sketch.NewDigester(seed)
 	return w.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error {
@@ -64,8 +60,7 @@ type Sets struct {
 	taskContext *TaskContext
 	block       *sketchblock.Block
 	piece       runfile.Piece
-	// isOf reports whether the bytes are the set of a document, as it was written. The check sum of the piece covers
-	// all sets together.
+	// isOf reports whether the bytes are the set of a document. The checksum of the piece covers only all sets.
 	isOf func(i int, set []byte) bool
 
 	next, offset int    // the document behind the last one that was read, and where its set begins

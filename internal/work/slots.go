@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"path"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -93,8 +96,7 @@ func Drain(job Path) {
 	}
 }
 
-// Run does the work of one task of a stage and returns its figures. It waits for a slot. The error, a [Fault], names
-// the task.
+// Run waits for a slot, does one task of a stage and returns its figures. The error, a [Fault], names the task.
 func (r Runs) Run(ctx context.Context, stage Stage, number int, work func(*Memory) error) (Figures, error) {
 	tasks.begin(r.Folder)
 	defer tasks.end(r.Folder)
@@ -267,3 +269,46 @@ type Runs struct {
 
 // Begin begins a run file. It reuses the memory of the writer.
 func (r Runs) Begin(run *runfile.Writer) { run.Reset(string(r.Folder), r.Held) }
+
+// Room is how much memory a process may take that has the machine, or its control group, to itself: three quarters of
+// the least limit of the control groups that it is in, or of the machine's memory if that is less. The rest is for what
+// the system counts to the process in addition to its own pages, such as files that it has just read. Root is the root
+// of the file system. Without limits to be read, as outside of Linux, it is 0.
+func Room(root fs.FS) int64 {
+	least := machineMemory(root)
+	for line := range strings.Lines(readText(root, "proc/self/cgroup")) {
+		_, after, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, group, _ := strings.Cut(after, ":")
+		top, file := "sys/fs/cgroup", "memory.max" // version 2 has one tree
+		if controllers != "" {
+			if !strings.Contains(","+controllers+",", ",memory,") {
+				continue
+			}
+			top, file = path.Join(top, controllers), "memory.limit_in_bytes"
+		}
+		// The limits of a group also hold for all groups in it. In a container the path may be one of the host, which
+		// is not there, and then the top is the group of the container.
+		for folder := path.Join(top, group); strings.HasPrefix(folder, top); folder = path.Dir(folder) {
+			limit, err := strconv.ParseInt(readText(root, path.Join(folder, file)), 10, 64)
+			if err == nil && limit > 0 && (least == 0 || limit < least) {
+				least = limit
+			}
+		}
+	}
+	return least / 4 * 3
+}
+
+func machineMemory(root fs.FS) int64 {
+	_, after, _ := strings.Cut(readText(root, "proc/meminfo"), "MemTotal:")
+	for field := range strings.FieldsSeq(after) {
+		kilobytes, _ := strconv.ParseInt(field, 10, 64)
+		return kilobytes << 10
+	}
+	return 0
+}
+
+// readText returns the content of a file of the system, or nothing if it cannot be read.
+func readText(root fs.FS, name string) string {
+	content, _ := fs.ReadFile(root, name)
+	return strings.TrimSpace(string(content))
+}

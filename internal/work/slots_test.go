@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/paged"
 	"mirrorbeam.dev/internal/records/runfile"
@@ -104,18 +103,6 @@ func TestPanics(t *testing.T) {
 		}
 	}
 	Drain(job.Folder)
-}
-
-// TestTooManyItems: a task that runs out of numbers fails with a plain error.
-func TestTooManyItems(t *testing.T) {
-	_, err := Runs{Folder: "numbers"}.Run(t.Context(), Group, 3, func(*Memory) error {
-		graphs.Next[uint8](1 << 8)
-		return nil
-	})
-	if fault, found := FaultOf(err); !found || !strings.HasPrefix(fault.Text, "group 3: more items than") ||
-		strings.Contains(fault.Text, "panic") {
-		t.Errorf("error %v", err)
-	}
 }
 
 // TestListOnDisk: a task whose lists do not fit on the disk fails with the error of the system.

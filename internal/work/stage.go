@@ -33,6 +33,7 @@ const (
 	Audit       Stage = "audit"
 	Cluster     Stage = "cluster"
 	Site        Stage = "site"
+	Guard       Stage = "guard"
 	Mirror      Stage = "mirror"
 	Write       Stage = "write"
 )
@@ -46,7 +47,7 @@ const (
 // Stages are the stages of a job on files, in the order of the data.
 var Stages = []Stage{
 	Read, Fingerprint, Source, Common, Strip, Trim, Prune, Spread, Count, Key, Group, Gather, Score,
-	Audit, Cluster, Site, Mirror, Write,
+	Audit, Cluster, Site, Guard, Mirror, Write,
 }
 
 // Names of the metrics of a stage that say what its tasks asked of buckets.

@@ -30,7 +30,6 @@ import (
 // Engine hands jobs to the service that the flags of Beam name. Its zero value is ready.
 type Engine struct{}
 
-// service is the Dataflow service of one project in one region.
 type service struct {
 	project, region, staging string
 
@@ -137,7 +136,8 @@ const (
 )
 
 // try sends a request until the service answers it, at most the given number of times. The error is of the kind
-// [failure.Storage] if the service never answers, or if it refuses. If the context ends, try returns its error at once.
+// [failure.Unavailable] if the service never answers, [failure.Storage] if it refuses. If the context ends, try returns
+// its error at once.
 func (s *service) try(ctx context.Context, times int, send func(context.Context) error) error {
 	for n := 1; ; n++ {
 		limited, end := context.WithTimeout(ctx, longestRequest)
@@ -148,8 +148,10 @@ func (s *service) try(ctx context.Context, times int, send func(context.Context)
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !passing(err) || n == times:
+		case !passing(err):
 			return failure.New(failure.Storage, err)
+		case n == times:
+			return failure.New(failure.Unavailable, err)
 		}
 		if err := engine.Sleep(ctx, s.pause(n)); err != nil {
 			return err

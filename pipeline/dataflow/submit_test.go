@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/util/goldentest"
 	"mirrorbeam.dev/pipeline/dataflow/dataflowtest"
 )
 
@@ -96,7 +97,7 @@ var allFlags = map[string]string{
 	"sdk_container_image":               "europe-west4-docker.pkg.dev/a-project/images/beam:1",
 }
 
-// TestJob: what is sent is the job of testdata, with every flag. UPDATE=1 rewrites it.
+// TestJob: what is sent is the job of testdata, with every flag.
 func TestJob(t *testing.T) {
 	for name, flags := range map[string]map[string]string{"least": nil, "all": allFlags} {
 		t.Run(name, func(t *testing.T) {
@@ -104,19 +105,7 @@ func TestJob(t *testing.T) {
 			setFlags(t, flags)
 			submit(t, service, "nightly")
 			got := mainFields(t, server.Jobs()[0].Raw)
-			path := filepath.Join("testdata", name+".json")
-			if os.Getenv("UPDATE") != "" {
-				if err := os.WriteFile(path, got, 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(got, want) {
-				t.Errorf("the job differs from %s, see UPDATE=1:\n%s", path, got)
-			}
+			goldentest.File(t, filepath.Join("testdata", name+".json"), string(got))
 		})
 	}
 }

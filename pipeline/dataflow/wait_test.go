@@ -106,7 +106,7 @@ func TestWaitInVain(t *testing.T) {
 		t.Errorf("an unknown job: %v", err)
 	}
 	server.Refuse(1000)
-	if _, err := service.wait(t.Context(), id, func(engine.State) {}); !errors.Is(err, failure.Storage) ||
+	if _, err := service.wait(t.Context(), id, func(engine.State) {}); !errors.Is(err, failure.Unavailable) ||
 		!strings.Contains(err.Error(), "busy") {
 		t.Errorf("a service out of order: %v", err)
 	}

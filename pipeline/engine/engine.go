@@ -50,8 +50,14 @@ func (e *EndedError) Error() string {
 	if e.Message == "" {
 		return "the job ended as " + e.State
 	}
+	if e.State == cancelled {
+		return "the job was cancelled on the engine: " + e.Message
+	}
 	return e.Message
 }
+
+// cancelled is the state of a job that somebody has cancelled, in the words of all engines.
+const cancelled = "CANCELLED"
 
 // Sleep waits for a time, or until the context ends. Then it returns the error of the context.
 func Sleep(ctx context.Context, d time.Duration) error {

@@ -17,6 +17,7 @@ import (
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"mirrorbeam.dev/internal/work"
 	"mirrorbeam.dev/pipeline/engine"
 )
 
@@ -110,6 +111,53 @@ func askFlink(ctx context.Context, method, url string, answer any) error {
 	return nil
 }
 
+// hindrance is what Flink says of a job that does not come on: it waits for slots, or has failed and is tried again.
+// It is empty for another job.
+func hindrance(ctx context.Context, address, name string) (string, error) {
+	job, err := jobOnFlink(ctx, address, name)
+	if err != nil || job.ID == "" {
+		return "", err
+	}
+	var failed struct {
+		Root string `json:"root-exception"`
+	}
+	of := "http://" + address + "/jobs/" + job.ID
+	if err := askFlink(ctx, http.MethodGet, of+"/exceptions?maxExceptions=1", &failed); err != nil {
+		return "", err
+	}
+	if failed.Root != "" {
+		cause, _, _ := strings.Cut(failed.Root, "\n") // of a stack of calls
+		if fault, is := work.FaultOf(errors.New(failed.Root)); is {
+			cause = fault.Text
+		}
+		return "Flink tries again what has failed: " + cause, nil
+	}
+	var graph struct {
+		Vertices []struct {
+			Parallelism int    `json:"parallelism"`
+			Status      string `json:"status"`
+		} `json:"vertices"`
+	}
+	if err := askFlink(ctx, http.MethodGet, of, &graph); err != nil {
+		return "", err
+	}
+	slots := 0
+	for _, v := range graph.Vertices {
+		if v.Status != "CREATED" && v.Status != "SCHEDULED" {
+			return "", nil
+		}
+		slots = max(slots, v.Parallelism)
+	}
+	var cluster struct {
+		Free int `json:"slots-available"`
+	}
+	if err := askFlink(ctx, http.MethodGet, "http://"+address+"/overview", &cluster); err != nil || slots == 0 {
+		return "", err
+	}
+	return fmt.Sprintf("the job waits for slots of Flink: it asks for up to %d, and %d are free",
+		slots, cluster.Free), nil
+}
+
 // metering is the longest time between two questions about the metrics of a job. The first ones come sooner.
 const metering = 5 * time.Second
 
@@ -130,6 +178,15 @@ func (w *watch) meter(ctx context.Context) {
 			w.blind = true
 			w.report(engine.State{Message: fmt.Sprintf("how far the stages have come cannot be shown: %v", err)})
 		}
+		if n < 2 || err != nil || !w.server.Options.Flink { // a job that has just begun waits for its slots
+			continue
+		}
+		held, err := hindrance(ctx, w.server.flinkREST(), nameOnFlink(w.id))
+		if err == nil && held != "" && held == w.held && held != w.complaint { // for some seconds
+			w.complaint = held
+			w.report(engine.State{Message: held})
+		}
+		w.held = held
 	}
 }
 

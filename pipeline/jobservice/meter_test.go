@@ -80,3 +80,51 @@ func TestMetricsSoFar(t *testing.T) {
 		t.Errorf("%v, %v", found, err)
 	}
 }
+
+// TestHindrance: a job that waits for slots, or whose tasks fail again and again, is told of while it runs.
+func TestHindrance(t *testing.T) {
+	const fault = `java.lang.RuntimeException: Error received from SDK harness: process bundle failed: ` +
+		`mirrorbeam fault: "input" "" "" "list inputs: no credentials were found"`
+	for _, c := range []struct{ name, exceptions, vertices, want string }{
+		{"runs", `{"root-exception":null}`, `{"status":"FINISHED"},{"parallelism":4,"status":"SCHEDULED"}`, ""},
+		{"no graph yet", `{}`, "", ""},
+		{
+			"waits", `{}`, `{"parallelism":4,"status":"SCHEDULED"},{"parallelism":1,"status":"CREATED"}`,
+			"the job waits for slots of Flink: it asks for up to 4, and 2 are free",
+		},
+		{
+			"a task fails", fmt.Sprintf(`{"root-exception":%q}`, fault+"\n\tat java.base"), `{"status":"SCHEDULED"}`,
+			"Flink tries again what has failed: list inputs: no credentials were found",
+		},
+		{
+			"a TaskManager is lost", `{"root-exception":"org.apache.flink.X: lost\n\tat x"}`, `{"status":"SCHEDULED"}`,
+			"Flink tries again what has failed: org.apache.flink.X: lost",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			flink := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/jobs/overview":
+					fmt.Fprint(w, `{"jobs":[{"jid":"a","name":"mine-root-1","state":"RUNNING"}]}`)
+				case "/jobs/a/exceptions":
+					fmt.Fprint(w, c.exceptions)
+				case "/jobs/a":
+					fmt.Fprintf(w, `{"vertices":[%s]}`, c.vertices)
+				case "/overview":
+					fmt.Fprint(w, `{"slots-total":2,"slots-available":2}`)
+				default:
+					http.NotFound(w, r)
+				}
+			}))
+			defer flink.Close()
+			address := strings.TrimPrefix(flink.URL, "http://")
+			got, err := hindrance(t.Context(), address, "mine-root-1")
+			if err != nil || got != c.want {
+				t.Errorf("%q, %v", got, err)
+			}
+			if got, err := hindrance(t.Context(), address, "another-root-1"); err != nil || got != "" {
+				t.Errorf("a job that Flink does not know yet: %q, %v", got, err)
+			}
+		})
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/pipeline/engine"
 )
 
@@ -64,7 +65,11 @@ func (s *Server) fault(ctx context.Context, request string, err error) error {
 	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("job server %s: %s: %w", s.Address, request, wordsOf(err))
+	told := fmt.Errorf("job server %s: %s: %w", s.Address, request, wordsOf(err))
+	if isGone(err) {
+		return storage.Unavailable(told)
+	}
+	return told
 }
 
 // wordsOf returns the message of an answer without the envelope of gRPC.

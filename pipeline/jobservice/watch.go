@@ -98,10 +98,12 @@ type watch struct {
 	id     string
 	report func(engine.State)
 
-	state jobpb.JobState_Enum
-	fault string          // the last error that the engine told of
-	told  map[string]bool // messages reported so far: a new stream may repeat them
-	blind bool            // the user knows that there are no metrics
+	state     jobpb.JobState_Enum
+	fault     string          // the last error that the engine told of
+	told      map[string]bool // messages reported so far: a new stream may repeat them
+	blind     bool            // the user knows that there are no metrics
+	held      string          // what hindered the job a moment ago
+	complaint string          // what the user was last told of that
 }
 
 // follow reports states and messages until the job has ended or the stream breaks. It says whether there were any.

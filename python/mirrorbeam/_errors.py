@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._results import Results
+
 
 class RunjobError(Exception):
     """The program has failed. code is its exit code."""
@@ -25,10 +30,14 @@ class StorageError(RunjobError, OSError):
     """An output or a temporary folder cannot be written to, or a limit of the machine is too low (exit code 4)."""
 
 
+class UnavailableError(StorageError):
+    """What may pass although nothing is changed (exit code 75), such as a lease that another job holds."""
+
+
 class ConditionMet(RunjobError):
     """All went well, and a condition of guard or fail_on is met (exit code 10). results are the results."""
 
-    results = None
+    results: Results | None = None
 
 
-BY_CODE = {2: UsageError, 3: InputError, 4: StorageError, 10: ConditionMet}
+BY_CODE = {2: UsageError, 3: InputError, 4: StorageError, 10: ConditionMet, 75: UnavailableError}

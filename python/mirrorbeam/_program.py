@@ -1,9 +1,16 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import sys
 import sysconfig
+from importlib import metadata
+
+try:
+    __version__ = metadata.version("mirrorbeam")
+except metadata.PackageNotFoundError:  # imported from its source
+    __version__ = "0+source"
 
 
 def find_runjob() -> str:
@@ -19,5 +26,9 @@ def find_runjob() -> str:
             return path
     found = shutil.which("runjob")
     if found is None:
-        raise FileNotFoundError("runjob is not installed: pip install mirrorbeam, or put the program into a folder of PATH")
+        raise FileNotFoundError(
+            f"the program runjob is neither in {', '.join(dict.fromkeys(folders))} nor in PATH. The wheels of mirrorbeam have it, for "
+            f"Linux and macOS on x86-64 and arm64 (this is {platform.system()} on {platform.machine()}); on Windows use WSL. Install "
+            "the wheel, or in a clone: go build -o DIR/runjob ./cmd/runjob, with DIR a folder of PATH"
+        )
     return found

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Any
 
 
-def shower(progress: bool | Callable[[dict], None] | None) -> Callable[[dict | None], None]:
+def shower(progress: bool | Callable[[dict[str, Any]], None] | None) -> Callable[[dict[str, Any] | None], None]:
     """What shows messages of the program. It gets None at the end."""
     if callable(progress):
         return lambda message: progress(message) if message is not None else None
@@ -21,7 +22,7 @@ def _in_notebook() -> bool:
     return shell is not None and hasattr(shell, "kernel")
 
 
-def line(message: dict) -> str:
+def line(message: dict[str, Any]) -> str:
     """A message as a line for people."""
     if message.get("msg") != "progress":
         if message.get("msg") == "the job has ended":
@@ -43,7 +44,7 @@ class _Terminal:
     def __init__(self) -> None:
         self.open = False
 
-    def __call__(self, message: dict | None) -> None:
+    def __call__(self, message: dict[str, Any] | None) -> None:
         if message is not None:
             sys.stderr.write("\r\x1b[K" + line(message))
             self.open = True
@@ -58,13 +59,14 @@ class _Notebook:
     def __init__(self) -> None:
         self.handle = None
 
-    def __call__(self, message: dict | None) -> None:
+    def __call__(self, message: dict[str, Any] | None) -> None:
         if message is None:
             return
-        from IPython.display import display
+        import IPython
 
+        shown: Any = IPython.display.display
         content = {"text/plain": line(message)}
         if self.handle is None:
-            self.handle = display(content, raw=True, display_id=True)
+            self.handle = shown(content, raw=True, display_id=True)
         else:
             self.handle.update(content, raw=True)

@@ -16,7 +16,7 @@ from contextlib import redirect_stderr
 from pathlib import Path
 
 import mirrorbeam
-from mirrorbeam import _job, _progress
+from mirrorbeam import _progress
 
 FABLES = Path("examples/fables")
 ALL = ["clusters", "pairs", "removed", "unique"]
@@ -59,10 +59,16 @@ class Run(unittest.TestCase):
 
     def test_unusual_files_of_the_input(self):
         """Files have the rows that the job has read: with another delimiter, in an array, or one a line."""
+        import pyarrow.ipc
+
         records = [{"id": str(i), "text": f"{word} is, {word} was"} for i, word in enumerate(["one", "two"])]
         texts = [{"text": record["text"]} for record in records]
         folder = self.out.parent
+        arrow = io.BytesIO()
+        with pyarrow.ipc.new_stream(arrow, pyarrow.Table.from_pylist(records).schema) as stream:
+            stream.write_table(pyarrow.Table.from_pylist(records))
         for name, content, settings, rows in (
+            ("a.arrow", arrow.getvalue(), {}, records),
             ("a.csv", "id;text\n" + "".join(f"{r['id']};{r['text']}\n" for r in records), {}, records),
             ("b.csv", "id:te;xt\n" + "".join(f"{r['id']}:{r['text']}\n" for r in records), {"delimiter": ":", "text_field": "te;xt"},
              [{"id": r["id"], "te;xt": r["text"]} for r in records]),
@@ -70,7 +76,7 @@ class Run(unittest.TestCase):
             ("a.txt", "\n".join(r["text"] for r in records), {"format": "lines"}, texts),
             ("b.txt", "\r".join(r["text"] for r in records), {"format": "lines"}, texts),
         ):
-            (folder / name).write_bytes(content.encode())
+            (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
             for layout in ("shards", "tree"):
                 with self.subTest(file=name, layout=layout):
                     self.assertEqual(mirrorbeam.run(folder / name, emit="unique", layout=layout, **settings).unique().to_pylist(), rows)
@@ -206,15 +212,15 @@ class Run(unittest.TestCase):
             os.kill(os.getpid(), signal.SIGINT)
 
         threading.Thread(target=interrupt, daemon=True).start()
-        original = _job.subprocess.Popen
-        self.addCleanup(setattr, _job.subprocess, "Popen", original)
+        original = subprocess.Popen
+        self.addCleanup(setattr, subprocess, "Popen", original)
 
         def popen(*args, **kwargs):
             process = original(*args, **kwargs)
             begun.set()
             return process
 
-        _job.subprocess.Popen = popen
+        subprocess.Popen = popen
         with self.assertRaises(KeyboardInterrupt):
             mirrorbeam.run(pipe, self.out, keys="minhash")
         self.assertFalse(self.out.exists() and os.listdir(self.out))

@@ -137,7 +137,7 @@ func (l *Listing) list(ctx context.Context, p *work.Planning) (*documents.Inputs
 	for _, file := range files {
 		config.Input = append(config.Input, storage.Join(string(p.Runs.Folder), file.Name))
 	}
-	inputs, _, err := listing.Inputs(ctx, config)
+	inputs, _, err := listing.Inputs(ctx, &config)
 	if err != nil {
 		return nil, err
 	}
@@ -202,10 +202,7 @@ func linkTexts(run *runfile.Writer, runs []string) (tasks int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		for _, piece := range pieces {
-			if piece.Kind != records.Texts {
-				continue
-			}
+		for piece := range records.Texts.Of(pieces) {
 			if left < piece.Length {
 				tasks, left = tasks+1, dividedBytes
 			}
@@ -242,10 +239,7 @@ func (Dividing) Task(ctx context.Context, _ work.Task, w *work.TaskContext) erro
 	for first := range records.All[records.Text](packed) {
 		firsts = append(firsts, first.ID)
 	}
-	for _, piece := range w.Pieces {
-		if piece.Kind != records.Texts {
-			continue
-		}
+	for piece := range records.Texts.Of(w.Pieces) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

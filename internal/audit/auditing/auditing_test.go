@@ -150,7 +150,7 @@ func (j *job) join(stage work.Stage, groups [][]docref.Ref) {
 			for _, group := range groups {
 				first := node
 				for i, ref := range group {
-					if err := records.WriteNode(&w.Run, records.EdgeNodes, 0, records.Node{
+					if err := records.WriteFixed(&w.Run, records.EdgeNodes, 0, records.Node{
 						Ref:    ref,
 						Weight: 1,
 						Parent: first,

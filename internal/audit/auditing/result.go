@@ -47,8 +47,7 @@ func Audited(p *work.Planning) ([]uint64, error) {
 	return audit.NewListing(classes).Refs(), nil
 }
 
-// See takes in a document and the first document of its component. It must see all documents of components, or the ones
-// that [Audited] names.
+// See takes in a document of a component, or one that [Audited] names, and the component's first document.
 func (j *Judge) See(ref, first docref.Ref) {
 	if j == nil {
 		return
@@ -133,7 +132,7 @@ func listStars(l *audit.Listing, outcomes []work.Outcome, firstInput docref.Ref,
 
 // listStarsOf does the work of listStars for one section. The edges of a star come one after the other.
 func listStarsOf(l *audit.Listing, nodes, edges []byte, firstInput docref.Ref) {
-	ref := func(node graphs.Node) docref.Ref { return records.GetRef(nodes[records.NodeSize*int(node):]) }
+	ref := func(node graphs.Node) docref.Ref { return records.At[records.Node](nodes, int(node)).Ref }
 	edge := records.GetEdge[graphs.Node]
 	next := func() { _, edges = records.NextEdge[graphs.Node](edges) }
 	var representatives, known []docref.Ref
@@ -164,8 +163,8 @@ func listEdges(l *audit.Listing, outcomes []work.Outcome, stage work.Stage, m *w
 	var classes []audit.AuditedClass // of the nodes of a part
 	return work.EachEdges(outcomes, stage, m, func(nodes []byte) func([]byte) {
 		classes = classes[:0]
-		for ; len(nodes) > 0; nodes = nodes[records.NodeSize:] {
-			class, known := l.Class(records.GetRef(nodes))
+		for node := range records.Each[records.Node](nodes) {
+			class, known := l.Class(node.Ref)
 			if !known {
 				class = none
 			}

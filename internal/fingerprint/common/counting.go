@@ -87,8 +87,7 @@ func distinct(memory []uint64, seen []records.Seen) int64 {
 }
 
 const (
-	// cellShare is how many cells a sieve has for as many shingles as may fall into one. With fewer, more shingles pass
-	// that are rare.
+	// cellShare is how many cells a sieve has for each shingle that may be in it. With fewer, more rare shingles pass.
 	cellShare = 8
 	// leastCells and mostCells bound the cells of a sieve, which take two bytes each.
 	leastCells, mostCells = 1 << 8, 1 << 23
@@ -160,8 +159,7 @@ func ParseLaw(text string) (Law, error) {
 // IsOff reports whether no shingle is common.
 func (l Law) IsOff() bool { return l == Law{} }
 
-// Limit returns the largest number of documents that may have a shingle which counts, in a corpus of that many
-// documents.
+// Limit returns how many documents may have a shingle that still counts, in a corpus of the given number of documents.
 func (l Law) Limit(documents int64) int64 {
 	switch {
 	case l.IsAuto:
@@ -185,8 +183,7 @@ const (
 	SecondRound
 )
 
-// WholeDelivery makes a task for each split that has documents. Their sets are whole: they are marked as such if they
-// are to be stripped.
+// WholeDelivery makes a task for each split that has documents. Their sets are marked whole if they will be stripped.
 func WholeDelivery(step int, isMarked bool) work.Delivery {
 	if isMarked {
 		return work.Delivery{

@@ -40,8 +40,7 @@ func (l *Listing) Plan(_ context.Context, p *work.Planning) error {
 	return l.deliver(p, sketchblock.AppendPacked(nil, hashes))
 }
 
-// readFrequent returns the shingles that [Counting] has found, ascending. Of too many it returns the most frequent
-// ones.
+// readFrequent returns the shingles that [Counting] has found, ascending: the most frequent ones if there are too many.
 func readFrequent(p *work.Planning) (frequent []records.Frequent, err error) {
 	err = work.EachRecordOf(p.Outcomes, work.Common, records.FrequentShingles, p.Memory, func(packed []byte) error {
 		frequent = slices.AppendSeq(frequent, records.All[records.Frequent](packed))

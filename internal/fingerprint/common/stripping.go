@@ -115,6 +115,7 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 		Keys:     s.bands.Of(own),
 		SimHash:  simhash,
 		Priority: block.Priority(i),
+		Ties:     block.Ties(i),
 		Scope:    block.Scope(i),
 		Side:     block.Side(i),
 		Source:   block.Source(i),

@@ -24,11 +24,13 @@ type block struct {
 	rejects  []byte
 	forAudit AuditDocuments
 	findings.Findings
-	values  valueCounts // documents of each source, if a value is the source
-	pages   []byte      // records of pages of sites
-	sites   siteCounts  // pages of each site, and redirects
-	isWhole bool        // see [Kept]
-	capture []byte      // of the last document
+	values valueCounts // documents of each source, if a value is the source
+	pages  []byte      // records of pages of sites
+	// pageTexts are the texts of these pages, if they are watched.
+	pageTexts []byte
+	sites     siteCounts // pages of each site, and redirects
+	isWhole   bool       // see [Kept]
+	capture   []byte     // of the last document
 }
 
 // newBlock returns an empty block for documents of that many band keys, and of SimHash fingerprints of that many bits.
@@ -53,7 +55,7 @@ func (b *block) reset() {
 	b.rejects = b.rejects[:0]
 	b.begin()
 	clear(b.values)
-	b.pages = b.pages[:0]
+	b.pages, b.pageTexts = b.pages[:0], b.pageTexts[:0]
 	b.sites.forget()
 }
 
@@ -89,15 +91,18 @@ func (b *block) unread(file *corpus.File, r *Record) {
 
 // blockEnd is how much a block has of what the mark of a document adds to it.
 type blockEnd struct {
-	counts         findings.Counts
-	pages, rejects int
+	counts                    findings.Counts
+	pages, pageTexts, rejects int
 }
 
-func (b *block) end() blockEnd { return blockEnd{b.Counts, len(b.pages), len(b.rejects)} }
+func (b *block) end() blockEnd {
+	return blockEnd{b.Counts, len(b.pages), len(b.pageTexts), len(b.rejects)}
+}
 
 // cut drops what was added behind an end. Counts of sites are added last, so there are none of a document that is cut.
 func (b *block) cut(at blockEnd) {
 	b.Counts, b.pages, b.rejects = at.counts, b.pages[:at.pages], b.rejects[:at.rejects]
+	b.pageTexts = b.pageTexts[:at.pageTexts]
 }
 
 // refText returns the ref of a record of a file as users see it: path:position.
@@ -138,7 +143,8 @@ func (b *block) write(run *runfile.Writer, split, rejects int) error {
 	if err := b.forAudit.Write(run, split); err != nil {
 		return err
 	}
-	return writeSections(run, section{records.Rejects, rejects, b.rejects}, section{records.Pages, split, b.pages})
+	return writeSections(run, section{records.Rejects, rejects, b.rejects}, section{records.Pages, split, b.pages},
+		section{records.PageTexts, split, b.pageTexts})
 }
 
 type section struct {

@@ -43,8 +43,7 @@ type Kept struct {
 
 	// Scheme is the scheme of the band keys. Without bands there are no keys.
 	Scheme lshbands.Scheme
-	// Whole says that common shingles are still to be taken out of the sets. Then nothing that follows from the sets is
-	// made.
+	// Whole says that common shingles are still to be removed from the sets. Then nothing is derived from the sets.
 	Whole bool `json:",omitempty"`
 	// Sets says how much is kept of the sets. Smallest is how many hashes [SmallestHashes] are, and 0 with the others.
 	Sets     Sets
@@ -165,8 +164,7 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 	return nil
 }
 
-// add adds a document to the block, if it is wanted. It adds nothing of one that has spent its budget, nor of one over
-// which it panics.
+// add adds a wanted document to the block, but nothing of one that has spent its budget or over which it panics.
 func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 	if f.wants != nil && !f.wants(b, r) {
 		return f.budget.Err()
@@ -215,7 +213,7 @@ func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, 
 	d.Ref, d.Digest, d.ID = ref, sketchblock.InScope(d.Digest, d.Scope), r.Content.ID
 	b.capture = records.AppendCapture(b.capture[:0], r.Content.URL, r.Content.Date, r.Content.Title)
 	d.Capture = b.capture
-	d.Priority = f.marker.priority(r, &f.files[r.File], &b.Counts)
+	d.Priority, d.Ties = f.marker.priority(r, &f.files[r.File], &b.Counts)
 	if len(d.ID) == 0 {
 		b.Unnamed++
 	}
@@ -258,7 +256,7 @@ func countKind(counts *findings.Texts, format corpus.Format, content *corpus.Rec
 		counts.Blank++
 	}
 	switch {
-	case format == corpus.HTML || format == corpus.WARC:
+	case format.Definition().HasPages:
 		counts.Pages++
 	case sourcecode.IsNameOfCode(content.ID):
 		counts.Code++
@@ -310,7 +308,7 @@ func memoryOf(r *Record, format corpus.Format) int64 {
 		texts += int64(len(text))
 	}
 	record := max(int64(len(r.Raw)), texts)
-	if format == corpus.HTML || format == corpus.WARC {
+	if format.Definition().HasPages {
 		record = int64(len(r.Raw)) + texts
 	}
 	return record + featureBytes*int64(len(r.Content.Features))
@@ -369,8 +367,7 @@ func (f *fingerprinter) fingerprint(ctx context.Context, b *block, t turn) error
 	return nil
 }
 
-// writeEarly writes the block and empties it, and ends a large document. New buffers replace those that have grown with
-// it.
+// writeEarly writes the block, empties it and ends a large document, whose grown buffers are replaced.
 func (f *fingerprinter) writeEarly(b *block, t turn) error {
 	if err := t.await(); err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"mirrorbeam.dev/internal/input/corpus"
-	"mirrorbeam.dev/internal/keep/preference"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/digest"
 	"mirrorbeam.dev/internal/records/docref"
@@ -106,7 +105,7 @@ func stage(t *testing.T, inputs *Inputs, change func(*Fingerprinting)) *Fingerpr
 		Sketching: usual(),
 		Inputs:    work.Path(path),
 		Kept: Kept{
-			Marking: Marking{Keep: preference.Shortest},
+			Marking: Marking{Keep: "shortest"},
 			Scheme:  lshbands.Scheme{Bands: 5, Rows: 2},
 			Sets:    AllHashes,
 		},

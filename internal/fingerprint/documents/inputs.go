@@ -24,8 +24,7 @@ import (
 type Inputs struct {
 	Files  []corpus.File
 	Splits []corpus.Split
-	// Segments, if there is a state, are the segments of each split: one for each of its stretches, or nil for a split
-	// that is to be read.
+	// Segments, with a state, are the segments of each split, one for each of its stretches; nil for a split to read.
 	Segments [][]Segment
 	// Sources are the sources of the files, by their numbers.
 	Sources []sources.Source
@@ -40,11 +39,12 @@ type Inputs struct {
 	Sides  []corpus.File
 	// Order names the inputs, the reference first, by the numbers that files have of their input.
 	Order []string
+	// Fields are the settings of fields that the user left open and the records decided.
+	Fields []string
 	// Ranking is the list of preferred sources as the user wrote it, empty for none.
 	Ranking string
 	Sites   SiteLists
-	// Originals are the protected sites that the last run with a state had, by name. The traces of their pages are
-	// written down.
+	// Originals are the protected sites of the last run with a state, by name. The traces of their pages are stored.
 	Originals []string
 	// Known is about how many documents there are, if a state knows, 0 if nobody knows.
 	Known int64
@@ -55,8 +55,7 @@ type Inputs struct {
 
 // Past is what has become of the files of the last run with a state.
 type Past struct {
-	// Numbers are the numbers that these files have now, by the numbers that they had then; IsGone for one that is gone
-	// or has changed.
+	// Numbers are the present numbers of these files by their former numbers; IsGone for a gone or changed one.
 	Numbers []int
 	// Gone are the segments of gone and changed files, as they were.
 	Gone []Segment
@@ -140,8 +139,7 @@ func (in *Inputs) sum(of func(*corpus.File) int64) (sum int64) {
 	return sum
 }
 
-// AuditShares returns the shares of the documents that an audit looks at, which samples about the given number; 0 means
-// no audit.
+// AuditShares returns the shares of the documents that an audit of about that sample looks at; sample 0: no audit.
 func (in *Inputs) AuditShares(sample int) audit.Shares {
 	return audit.NewShares(sample, in.TextBytes()).Of(in.Known)
 }
@@ -225,8 +223,7 @@ type Unchanged []bool
 // Has reports whether a document is in an unchanged file.
 func (u Unchanged) Has(ref docref.Ref) bool { return u != nil && u[ref.File()] }
 
-// Both reports whether two documents are in unchanged files. An incremental run has the similar ones of such pairs from
-// the last run.
+// Both reports whether two documents are in unchanged files: the last run knows whether such a pair is similar.
 func (u Unchanged) Both(a, b docref.Ref) bool { return u.Has(a) && u.Has(b) }
 
 // Unchanged returns which files a state has all segments of.

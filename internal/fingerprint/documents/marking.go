@@ -36,7 +36,7 @@ type Marking struct {
 }
 
 func (m Marking) fields() []string {
-	all := append([]string{m.Keep.Field(), m.SourceField, m.Within, m.Across}, m.Pages.fields()...)
+	all := slices.Concat(m.Keep.Fields(), []string{m.SourceField, m.Within, m.Across}, m.Pages.fields())
 	fields := slices.DeleteFunc(all, func(field string) bool { return field == "" })
 	return slices.Compact(slices.Sorted(slices.Values(fields)))
 }
@@ -47,9 +47,10 @@ type marker struct {
 	// isRanked says that the order depends on the source.
 	isRanked bool
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
-	value, source, scope, side int
-	pages                      pager
-	hash                       valueHash
+	source, scope, side int
+	values              []int // of the fields of the preference
+	pages               pager
+	hash                valueHash
 	// missing is the hash of the value of a document that has none.
 	missing uint64
 }
@@ -59,36 +60,49 @@ type marker struct {
 func newMarker(m Marking, ranks *preference.Ranks, seed uint64) (*marker, error) {
 	fields := m.fields()
 	order, err := preference.NewOrder(m.Keep, ranks)
+	var values []int
+	for _, field := range m.Keep.Fields() {
+		values = append(values, slices.Index(fields, field))
+	}
 	return &marker{
 		order:    order,
 		isRanked: m.Keep.Ranking() != "",
 		hash:     newValueHash(seed),
 		missing:  asmkernels.SplitMix(seed) | 1,
 		pages:    newPager(m.Pages, fields, seed),
-		value:    slices.Index(fields, m.Keep.Field()),
+		values:   values,
 		source:   slices.Index(fields, m.SourceField),
 		scope:    slices.Index(fields, m.Within),
 		side:     slices.Index(fields, m.Across),
 	}, err
 }
 
-// priority returns the priority of a document and counts it if it has no place.
-func (m *marker) priority(r *Record, file *corpus.File, counts *findings.Counts) preference.Priority {
+// priority returns the priority of a document, and counts it if its first policy gives it no place.
+func (m *marker) priority(
+	r *Record, file *corpus.File, counts *findings.Counts,
+) (preference.Priority, preference.Ties) {
 	if file.Reference {
-		return preference.Reference
+		return preference.Reference, preference.Ties{}
 	}
 	d := preference.Document{Length: contentLength(r.Content)}
-	if m.value >= 0 {
-		d.Value = r.Content.Others[m.value]
+	for i, field := range m.values {
+		if field >= 0 {
+			d.Values[i] = r.Content.Others[field]
+		}
 	}
 	if m.isRanked {
 		d.Source = m.sourceName(r, file)
 	}
-	priority := m.order(&d)
+	priority, ties := m.order(&d)
 	if priority == preference.Unranked {
 		counts.Unranked++
 	}
-	return priority
+	for i := range len(m.values) - 1 {
+		if ties[i] == preference.Unranked {
+			counts.UnrankedTies[i]++
+		}
+	}
+	return priority, ties
 }
 
 func (m *marker) sourceName(r *Record, file *corpus.File) string {
@@ -102,9 +116,7 @@ func (m *marker) sourceName(r *Record, file *corpus.File) string {
 	return name
 }
 
-// scopeOf returns the hash of the value that documents share with those that they are compared with, and the hash of
-// the value in which they differ from these. A hash is 0 if there is no such field. It counts a document without a
-// value.
+// scopeOf returns the hashes of the values of --within and --across, 0 without such a field. It counts missing values.
 func (m *marker) scopeOf(r *Record, counts *findings.Counts) (scope, side uint64) {
 	scope, hasScope := m.hashOf(r, m.scope)
 	side, hasSide := m.hashOf(r, m.side)
@@ -164,21 +176,27 @@ type Paging struct {
 	Ranges int
 	// Traces says that pages have traces, by which the next run of a scheduled job knows them again.
 	Traces bool `json:",omitempty"`
+	// Watched keeps the texts of pages, which the watch over protected sites compares.
+	Watched bool `json:",omitempty"`
 }
 
 func (p Paging) fields() []string {
 	if p.Rule == "" {
 		return nil
 	}
-	return []string{p.URL, p.Date, formats.PasswordInput, formats.Language, formats.Markup, formats.Canonical}
+	fields := []string{p.URL, p.Date, formats.PasswordInput, formats.Language, formats.Markup, formats.Canonical}
+	if p.Watched {
+		fields = append(fields, formats.Contents)
+	}
+	return fields
 }
 
 // pager tells the pages of sites. It is not for concurrent use.
 type pager struct {
 	paging Paging
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
-	url, date, login, language, markup, canonical int
-	hash                                          valueHash
+	url, date, login, language, markup, canonical, contents int
+	hash                                                    valueHash
 }
 
 // newPager returns a pager of records with these other fields. The seed is the key of all hashes.
@@ -192,6 +210,7 @@ func newPager(p Paging, fields []string, seed uint64) pager {
 		language:  slices.Index(fields, formats.Language),
 		markup:    slices.Index(fields, formats.Markup),
 		canonical: slices.Index(fields, formats.Canonical),
+		contents:  slices.Index(fields, formats.Contents),
 	}
 }
 
@@ -272,7 +291,6 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		Address: text[:min(len(text), mostAddressBytes)],
 	}
 	page.Original = p.original(r, name)
-	page.Named = (page.Login || page.Start) && saysName(r.Content.Texts, address.Host)
 	copy(page.Language[:], webtext.BaseLanguage(r.Content.Others[p.language]))
 	if markup := r.Content.Others[p.markup]; len(markup) == records.MarkupSize {
 		page.Markup = markup
@@ -291,24 +309,14 @@ func (p *pager) add(b *block, ref docref.Ref, r *Record, file *corpus.File, shin
 		b.Undated++
 	}
 	b.pages = records.Append(b.pages, &records.SplitPage{Ref: ref, Page: page})
+	if p.paging.Watched {
+		b.pageTexts = records.Append(b.pageTexts, &records.PageText{
+			Ref:      ref,
+			Shown:    bytes.Join(r.Content.Texts, []byte("\n")),
+			Contents: r.Content.Others[p.contents],
+		})
+	}
 	b.sites.add(count, func() string { return shortText(name, mostSiteBytes) })
-}
-
-// shortestName is the length of the shortest name of a site that texts are searched for.
-const shortestName = 3
-
-// saysName reports whether a text has the name of the registered domain of a host, without its suffix: example of
-// www.example.co.uk.
-func saysName(texts [][]byte, host string) bool {
-	name, _, _ := strings.Cut(site.Registered(host), ".")
-	return len(name) >= shortestName && slices.ContainsFunc(texts, func(text []byte) bool {
-		for at := range len(text) - len(name) + 1 {
-			if text[at]|' ' == name[0] && bytes.EqualFold(text[at:at+len(name)], []byte(name)) {
-				return true
-			}
-		}
-		return false
-	})
 }
 
 // redirect counts a redirect from a page of a site to another site. Records that lead nowhere have no other fields.

@@ -20,7 +20,7 @@ func TestMarkingFields(t *testing.T) {
 		want    []string
 	}{
 		{Marking{}, nil},
-		{Marking{Keep: preference.Longest}, nil},
+		{Marking{Keep: "longest"}, nil},
 		{Marking{Keep: "max:date", Within: "date"}, []string{"date"}},
 		{Marking{Keep: "rank:list", SourceField: "url", Within: "lang"}, []string{"lang", "url"}},
 		{Marking{SourceField: "url", Within: "lang", Across: "url"}, []string{"lang", "url"}},
@@ -81,16 +81,25 @@ func TestPriorities(t *testing.T) {
 	}
 	var counts findings.Counts
 	record := &Record{Content: corpus.Record{Others: [][]byte{nil}}}
-	if got := m.priority(record, &corpus.File{Reference: true}, &counts); got != preference.Reference ||
+	if got, _ := m.priority(record, &corpus.File{Reference: true}, &counts); got != preference.Reference ||
 		!reflect.DeepEqual(counts, findings.Counts{}) {
 		t.Errorf("a document of the reference stands at %d, counts %+v", got, counts)
 	}
-	if got := m.priority(record, &corpus.File{}, &counts); got != preference.Unranked ||
+	if got, _ := m.priority(record, &corpus.File{}, &counts); got != preference.Unranked ||
 		!reflect.DeepEqual(counts, findings.Counts{Unranked: 1}) {
 		t.Errorf("a document without a value stands at %d, counts %+v", got, counts)
 	}
+	chain, err := newMarker(Marking{Keep: "max:score,longest,max:stars"}, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ties findings.Counts
+	chain.priority(&Record{Content: corpus.Record{Others: [][]byte{[]byte("1"), nil}}}, &corpus.File{}, &ties)
+	if !reflect.DeepEqual(ties, findings.Counts{UnrankedTies: [2]int64{0, 1}}) {
+		t.Errorf("a document without a value of a further field is counted as %+v", ties)
+	}
 	record.Content.Others[0] = []byte("1")
-	if got := m.priority(record, &corpus.File{}, &counts); got == preference.Unranked || counts.Unranked != 1 {
+	if got, _ := m.priority(record, &corpus.File{}, &counts); got == preference.Unranked || counts.Unranked != 1 {
 		t.Errorf("a document with a value stands at %d, counts %+v", got, counts)
 	}
 }

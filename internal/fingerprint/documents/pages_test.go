@@ -158,26 +158,6 @@ func TestNoPages(t *testing.T) {
 	}
 }
 
-// TestNames: texts are searched for the name of a registered domain, in any case.
-func TestNames(t *testing.T) {
-	for _, c := range []struct {
-		text, host string
-		want       bool
-	}{
-		{"Log in to Example Bank", "www.example.co.uk", true},
-		{"EXAMPLE", "example.org:81", true},
-		{"Log in", "login.example.org", false},
-		{"exam ple", "example.org", false},
-		{"an ab", "ab.org", false},
-		{"", "example.org", false},
-		{"my-bank", "my-bank.com", true},
-	} {
-		if got := saysName([][]byte{[]byte(c.text)}, c.host); got != c.want {
-			t.Errorf("%q of %s: %v", c.text, c.host, got)
-		}
-	}
-}
-
 // TestSiteNames: a long name is cut between characters.
 func TestSiteNames(t *testing.T) {
 	for name, want := range map[string]string{

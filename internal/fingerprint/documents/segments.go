@@ -35,15 +35,14 @@ type Segment struct {
 	Shard int
 	// Size is the length of the run file in bytes, 0 if it is not known.
 	Size int64
-	// IsRenamed says that the file had another name when the segment was made. Rejects have that name, and the audit
-	// has chosen by it.
+	// IsRenamed says that the file had another name when the segment was made, which its rejects have.
 	IsRenamed bool
 }
 
 // segmentVersion is raised when segments of this program differ from segments of an earlier one, and neither the
 // version of the sketches nor the layout of blocks tells: when the text of a page or an archive is read in another way,
 // or a count is new or counts something else. For the main text of pages alone, [webtext.MainVersion] is raised.
-const segmentVersion = 10
+const segmentVersion = 12
 
 // SegmentsHash identifies what decides the segments of a file: jobs of one hash make the same segments of it. The
 // inputs have the lists of words, sources and shingles that do not count.
@@ -176,9 +175,8 @@ func (f *Fingerprinting) headed() func(file int) func(docref.Ref, uint64) bool {
 	}
 }
 
-// endSegment writes what was counted of a segment, and the documents that a later audit may sample, so that it need not
-// look for them. Where nobody knows yet how many documents there are, it takes the whole corpus to be as the segment
-// is.
+// endSegment writes what was counted of a segment, and the documents that a later audit may sample, which then need not
+// look for them. While the number of documents is unknown, it takes the whole corpus to be like the segment.
 func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, forAudit []byte, s *stretchFigures) error {
 	documents := float64(f.inputs.Known)
 	if documents == 0 {
@@ -201,8 +199,7 @@ func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, forAudit []b
 	return run.Section(records.StretchFigures, shard, encoded)
 }
 
-// keepsSample reports whether segments keep documents for the sample of the audit. Without heads it goes through all
-// blocks.
+// keepsSample reports whether segments keep a sample for the audit, which without heads reads all blocks.
 func (f *Fingerprinting) keepsSample() bool { return f.AuditSample > 0 && f.HeadThreshold > 0 }
 
 func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages,
@@ -324,6 +321,8 @@ func (r *recalling) segment(u Segment, stretch corpus.Stretch) (err error) {
 		case records.Pages:
 			piece.Mark = uint32(stretch.File)
 			err = errors.Join(r.Run.Link(piece.Kind, r.number, piece, piece.Mark), r.traces(piece))
+		case records.PageTexts:
+			err = r.Run.Link(piece.Kind, r.number, piece, uint32(stretch.File))
 		case records.SiteCounts:
 			err = r.countSites(piece)
 		case records.Redirects:

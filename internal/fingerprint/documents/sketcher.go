@@ -25,16 +25,19 @@ import (
 // Reading says how records are read.
 type Reading struct {
 	Fields corpus.Fields
+	// Records is as in [corpus.Wanted].
+	Records string `json:",omitempty"`
 	// MaxDocument is the length of the longest document: the bytes of all its texts, or the number of its features.
 	MaxDocument int64
 	// DocumentBytes is how much memory a document may take; 0 stands for no limit. One that takes more is a reject.
 	DocumentBytes int64 `json:",omitempty"`
-	// MaxExpanded is how many bytes all compressed files together may expand to; 0 stands for no limit. More is an
-	// error.
+	// MaxExpanded bounds the bytes to which all compressed files together may expand; 0: no limit. More is an error.
 	MaxExpanded int64 `json:",omitempty"`
 	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
 	TextForm webtext.Form `json:",omitempty"`
 	PageText webtext.Mode
+	// AsShown is as in [corpus.Wanted].
+	AsShown bool `json:",omitempty"`
 	// Dialect and Charset are as in [corpus.Wanted].
 	Dialect corpus.Dialect `json:",omitzero"`
 	Charset string         `json:",omitempty"`
@@ -42,9 +45,8 @@ type Reading struct {
 	WindowBytes int64
 }
 
-// LineLimits returns the limits of a reader that waits for nothing. The longest line is one that may hold a document of
-// the largest size: JSON takes up to six bytes for one byte of text. No line is longer than the memory that a document
-// may take.
+// LineLimits returns the limits of a reader that never waits. The longest line may hold the largest document, at six
+// bytes of JSON for a byte of text, and is no longer than the memory of a document.
 func (r Reading) LineLimits() corpus.Limits {
 	limits := corpus.Limits{Line: 6*r.MaxDocument + 1<<20, Window: r.WindowBytes, Memory: r.DocumentBytes}
 	if 0 < r.DocumentBytes && r.DocumentBytes < limits.Line {
@@ -64,8 +66,10 @@ func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) co
 func (r Reading) Wanted() corpus.Wanted {
 	return corpus.Wanted{
 		Fields:      r.Fields,
+		Records:     r.Records,
 		TextForm:    r.TextForm,
 		PageText:    r.PageText,
+		AsShown:     r.AsShown,
 		MaxDocument: r.MaxDocument,
 		MaxFeatures: int(r.DocumentBytes / featureBytes),
 		Dialect:     r.Dialect,
@@ -115,8 +119,7 @@ func (s Sketching) WithLists(inputs *Inputs) (Sketching, error) {
 	return s, err
 }
 
-// WithIgnored returns the options with shingles that do not count, packed as in [Inputs]. There are none if packed is
-// empty.
+// WithIgnored returns the options with shingles that do not count, packed as in [Inputs]; packed may be empty.
 func (s Sketching) WithIgnored(packed []byte) (_ Sketching, err error) {
 	if len(packed) == 0 {
 		return s, nil
@@ -125,8 +128,7 @@ func (s Sketching) WithIgnored(packed []byte) (_ Sketching, err error) {
 	return s, err
 }
 
-// SharedShingles returns shingles that do not count, packed as in [Inputs]. All who use them in this process share
-// them.
+// SharedShingles returns shingles that do not count, packed as in [Inputs]. The process holds each list once.
 func SharedShingles(packed []byte) (*sketch.Shingles, error) {
 	return allIgnored.Get(IgnoredHash(packed), func(string) (*sketch.Shingles, error) {
 		return sketch.NewShingles(sketchblock.AppendSet(nil, packed))
@@ -340,8 +342,7 @@ func isCutShort(batch *corpus.Batch, raw []byte, err error) bool {
 	if !bytes.HasSuffix(batch.Data, raw) || bytes.HasSuffix(raw, []byte(end)) {
 		return false
 	}
-	isTable := batch.Format == corpus.CSV || batch.Format == corpus.TSV
-	return isTable && !isEmpty(err) || strings.Contains(err.Error(), " at the end of ")
+	return batch.Format.Definition().IsTable && !isEmpty(err) || strings.Contains(err.Error(), " at the end of ")
 }
 
 // isEmpty reports whether a record is no document since it has no text.
@@ -372,8 +373,7 @@ type Record struct {
 	Fault string
 	// Panic is the panic that the fault is; nil if it is none.
 	Panic *panics.Error
-	// IsEmpty says that the fault is a text that is null or missing, and Damage that the file is damaged or cut short
-	// there.
+	// IsEmpty says that the fault is a null or missing text, Damage that the file is damaged or cut short there.
 	IsEmpty, Damage bool
 	// IsBlank says that the record is neither a document nor a fault: a blank line, or the beginning of a line whose
 	// rest a damaged stream has lost. The fault of the stream stands for that.
@@ -382,8 +382,7 @@ type Record struct {
 	PassedOver string
 }
 
-// CaptureOf says from where and when a web archive has fetched a record, as texts of rows; both are empty if that is
-// not known.
+// CaptureOf returns from where and when a web archive fetched a record, as texts of rows; empty if unknown.
 func CaptureOf(r *corpus.Record) (url, date string) {
 	at := records.CaptureOf(records.AppendCapture(nil, r.URL, r.Date, nil))
 	return at.URL, at.Date

@@ -2,10 +2,14 @@ package documents
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sync/atomic"
+
+	"golang.org/x/sync/semaphore"
 
 	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/input/formats"
@@ -16,14 +20,14 @@ import (
 	"mirrorbeam.dev/internal/util/panics"
 	"mirrorbeam.dev/internal/util/quoting"
 	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/sketch"
 )
 
 // portionBytes is about how much of the input goes into one portion, and so into one sketch block. It is
 // large enough to be worth a read and small enough for a core's cache.
 const portionBytes = 512 << 10
 
-// splitReader reads the stretches of a split, one after the other, in parts of about portionBytes. It is not for
-// concurrent use.
+// splitReader reads the stretches of a split in order, in parts of about portionBytes. Not for concurrent use.
 type splitReader struct {
 	ctx     context.Context // context of the current call of fill: its end stops the wait for a long line
 	files   []corpus.File
@@ -214,6 +218,35 @@ func (l *Layout) EachAgain(ctx context.Context, r Reading, step string, w *work.
 	return nil
 }
 
+// EachOfReference reads the documents of the reference.
+func (l *Layout) EachOfReference(ctx context.Context, r Reading, visit func(docref.Ref, *Record)) error {
+	in := l.Inputs
+	decoder := newRecordDecoder(in.Files, r.Wanted())
+	for number, start := range l.Starts {
+		if start >= l.FirstInput {
+			break
+		}
+		reader, p := newSplitReader(r, in.Files, in.Splits[number], 0), part{}
+		err := reader.fill(ctx, &p)
+		for ; err == nil; err = reader.fill(ctx, &p) {
+			for record := range decoder.records(&p) {
+				ref, err := docref.New(record.File, record.Position)
+				isDocument := record.Fault == "" && record.PassedOver == "" && !record.IsBlank && record.Panic == nil
+				if err == nil && isDocument && ref < l.FirstInput {
+					visit(ref, record)
+				}
+			}
+			p.release()
+		}
+		p.release()
+		reader.close()
+		if err != io.EOF {
+			return err
+		}
+	}
+	return nil
+}
+
 // missing is the error of a document that was there when it was read first.
 func (l *Layout) missing(ref docref.Ref) error {
 	return work.NewInputError(
@@ -253,8 +286,7 @@ func ReadChecksums(reader *runfile.Reader, pieces []runfile.Piece) ([]Checksum, 
 }
 
 const (
-	// mostExpansion is how many times its length an ordinary compressed file has when it is decoded. Gzip cannot do
-	// more by itself.
+	// mostExpansion bounds how many times its length an ordinary compressed file decodes to: about gzip's limit.
 	mostExpansion = 1000
 	// leastExpanded is the least length of a decoded file that is worth a warning.
 	leastExpanded = 16 << 20
@@ -287,4 +319,96 @@ func expanding(file *corpus.File, decoded int64) int64 {
 		return 1
 	}
 	return 0
+}
+
+// longLines is the right to hold a line of more than corpus.LongLine bytes. One task has it at a time. It
+// gives the right back when the documents of the line are fingerprinted or copied. Many such lines together
+// would take too much memory.
+var longLines = semaphore.NewWeighted(1)
+
+// windows is the right to hold a zstd window of more than inflate.SmallWindow, and large pages of Parquet. One reader
+// has it at a time, until the end of its file or row group. Who waits for longLines holds what it needs of it already.
+var windows = semaphore.NewWeighted(1)
+
+// Windows is the right of one reader to hold large windows, of all its open files. It is not for concurrent use.
+type Windows struct{ held int }
+
+// Hold waits until no other reader of the process holds a large window.
+func (w *Windows) Hold(ctx context.Context) (release func(), err error) {
+	if w.held == 0 {
+		if err := windows.Acquire(ctx, 1); err != nil {
+			return nil, err
+		}
+	}
+	w.held++
+	return func() {
+		if w.held--; w.held == 0 {
+			windows.Release(1)
+		}
+	}, nil
+}
+
+// HoldLongLine waits for the right to hold a long line.
+func HoldLongLine(ctx context.Context) error { return longLines.Acquire(ctx, 1) }
+
+// ReleaseLongLine gives the right back.
+func ReleaseLongLine() { longLines.Release(1) }
+
+// Portion is a part of a file. Its documents are sketched one after the other.
+type Portion struct {
+	// File is the file. For a stream it is a stand-in.
+	File      *corpus.File
+	Batch     corpus.Batch
+	Documents int64
+	// Rejected counts the records that could not be read. FirstReject names the first of them as
+	// path:position, with its fault.
+	Rejected    int64
+	FirstReject string
+}
+
+// Sketched is a document of a portion. It is valid until the next one.
+type Sketched struct {
+	Position    int64
+	Record      corpus.Record
+	Fingerprint sketch.Fingerprint
+}
+
+// Sketch yields the documents of a portion. It counts them, and the records that cannot be read. Unreadable records
+// before a document are counted when the document is yielded.
+func (p *Portion) Sketch(sketcher *Sketcher) iter.Seq[Sketched] {
+	return func(yield func(Sketched) bool) {
+		defer sketcher.endLarge()
+		for _, reject := range p.Batch.Rejects {
+			p.reject(reject.Position, reject.Message)
+		}
+		for position, raw := range p.Batch.Records() {
+			if p.Batch.IsBlank(raw) {
+				continue
+			}
+			sketcher.endLarge()
+			record, fingerprint, err := sketcher.Sketch(p, position, raw)
+			if _, is := errors.AsType[corpus.PassedOver](err); is {
+				continue
+			}
+			if err != nil && p.Batch.IsCut {
+				continue // the reject of the stream stands for it
+			}
+			if err != nil {
+				p.reject(position, err.Error())
+				continue
+			}
+			p.Documents++
+			if !yield(Sketched{position, record, fingerprint.Fingerprint}) {
+				return
+			}
+		}
+	}
+}
+
+func (p *Portion) reject(position int64, fault string) {
+	if p.Rejected == 0 {
+		name, inFile := p.File.Place(position)
+		p.FirstReject = fmt.Sprintf("%s:%d: %s", name, inFile, fault)
+	}
+	p.Rejected++
 }

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/internal/audit"
 	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/input/formats"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/internal/schema/findings"
@@ -167,9 +168,8 @@ func hashOf(content corpus.Record) uint64 {
 // sampledPortions is the number of portions of half a million bytes that are read for an estimate.
 const sampledPortions = 8
 
-// BlockShare returns about how many bytes the sketch blocks of the inputs take for each byte of input. It fingerprints
-// one portion each of up to eight splits, which are evenly spread over the corpus. If it finds no document it returns
-// 0.
+// BlockShare returns about how many bytes the sketch blocks take for each byte of input, 0 without documents. It
+// fingerprints one portion each of up to eight splits, evenly spread over the corpus.
 func (f Fingerprinting) BlockShare(ctx context.Context, inputs *Inputs) (float64, error) {
 	words, err := f.WithLists(inputs)
 	if err != nil {
@@ -198,6 +198,26 @@ func (f Fingerprinting) BlockShare(ctx context.Context, inputs *Inputs) (float64
 		}
 	}
 	return float64(written) / float64(max(read, 1)), nil
+}
+
+// CountDocuments returns about how many documents the inputs have, by the first records of up to eight files, which are
+// evenly spread. It depends on the files only. It returns 0 if they cannot be read.
+func (r Reading) CountDocuments(inputs *Inputs) float64 {
+	var documents, read float64
+	taken := min(sampledPortions, len(inputs.Files))
+	for i := range taken {
+		number := (2*i + 1) * len(inputs.Files) / (2 * taken)
+		for batch, err := range formats.Batches(inputs.Files[number], number, r.LineLimits(), r.Wanted()) {
+			if err != nil {
+				break
+			}
+			for _, record := range batch.Records() {
+				documents, read = documents+1, read+float64(len(record))
+			}
+			break
+		}
+	}
+	return documents / max(read, 1) * float64(inputs.TextBytes())
 }
 
 // firstBlock returns the block of the first portion of a split, or io.EOF if the split is empty.

@@ -146,7 +146,6 @@ func (c siteCounts) forget() {
 	clear(c.redirects)
 }
 
-// tally has the counts of a task, and writes them to shards.
 type tally struct {
 	values          valueCounts
 	sites           siteCounts

@@ -68,8 +68,7 @@ func ShortKey(key, scope uint64) uint32 {
 	return candidates.PreviousOf(r.Key)
 }
 
-// ShortKeys appends the short keys of the packed sequence of a document of that scope. A key that the text repeats is
-// there as often.
+// ShortKeys appends the short keys of the packed sequence of a document of that scope, repeated ones repeatedly.
 func (p *Passages) ShortKeys(short []uint32, packed []byte, scope uint64) (_ []uint32, err error) {
 	if p.sequence, err = sketchblock.ParseSequence(p.sequence, packed); err != nil {
 		return nil, err

@@ -108,7 +108,7 @@ func NewBands(scheme lshbands.Scheme) (*Bands, error) {
 
 // Of returns the keys of a set, one for each band. They are valid until the next call.
 func (b *Bands) Of(set []uint64) []uint64 {
-	b.signature = b.minhash.Signature(b.signature, set)
+	b.signature = b.minhash.SignatureOfHashes(b.signature, set)
 	b.keys = b.scheme.AppendKeys(b.keys[:0], b.signature)
 	return b.keys
 }

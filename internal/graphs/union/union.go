@@ -38,8 +38,7 @@ const (
 	shardsOfRange = 32
 )
 
-// RangesOf returns the number of ranges for a job of that many shards of keys and bytes of input; 0: one task joins the
-// parts.
+// RangesOf returns the number of ranges for a job of that many shards of keys and bytes of input; 0: one task.
 func RangesOf(shards int, input int64) int {
 	if shards <= manyShards || input <= manyBytes {
 		return 0
@@ -72,8 +71,7 @@ type Spreading struct {
 	Kind runfile.Kind
 }
 
-// SpreadingDelivery makes a task of [Spreading] for each part of a kind, for a number of ranges. The run files of some
-// stages have no part.
+// SpreadingDelivery makes a task of [Spreading] for each part of a kind that run files have, for a number of ranges.
 func SpreadingDelivery(kind runfile.Kind, count int, but ...work.Stage) work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{kind}, Into: count, Enough: work.FewTasks, OnlyCounted: but}
 }
@@ -95,10 +93,10 @@ func (s *Spreading) Task(_ context.Context, t work.Task, w *work.TaskContext) er
 		of := records.Occurrence{
 			First:  names[part.Parents.Find(graphs.Node(node))],
 			Ref:    ref,
-			Weight: part.Weights[node],
+			Weight: uint64(part.Weights[node]),
 			Origin: graphs.Origin{Part: uint32(t.Number), Node: graphs.Node(node)},
 		}
-		if err := records.WriteOccurrence(&w.Run, records.Occurrences, s.of(ref), of); err != nil {
+		if err := records.WriteFixed(&w.Run, records.Occurrences, s.of(ref), of); err != nil {
 			return err
 		}
 	}
@@ -108,8 +106,7 @@ func (s *Spreading) Task(_ context.Context, t work.Task, w *work.TaskContext) er
 // Linking links the names of the trees that the documents of a range are in.
 type Linking struct {
 	Ranges
-	// Bytes is about how much memory a task may take. It reads all nodes of its range as often as it takes to sort them
-	// within that.
+	// Bytes is about how much memory a task may take. It reads its nodes as often as sorting them within that takes.
 	Bytes int64
 }
 
@@ -132,7 +129,7 @@ func (l *Linking) Task(_ context.Context, t work.Task, w *work.TaskContext) erro
 		err := w.EachPiece(records.Occurrences, func(packed []byte) error {
 			for ; len(packed) > 0; packed = packed[records.OccurrenceSize:] {
 				of := packed[:records.OccurrenceSize]
-				if audit.Hash(uint64(records.GetOccurrence(of).Ref))%passes == pass {
+				if audit.Hash(uint64(records.Get[records.Occurrence](of).Ref))%passes == pass {
 					links.held = append(links.held, of...)
 				}
 			}
@@ -164,7 +161,7 @@ type sorted struct {
 }
 
 func (l *links) at(s sorted) records.Occurrence {
-	return records.GetOccurrence(l.held[int(s.at)*records.OccurrenceSize:])
+	return records.At[records.Occurrence](l.held, int(s.at))
 }
 
 func (l *links) node(name docref.Ref) graphs.Node {
@@ -194,7 +191,7 @@ func (l *links) sort() error {
 				l.part.Parents.Union(l.node(name), l.node(of.First))
 				of.First = name
 			}
-			if err := records.WriteOccurrence(l.run, records.Trees, l.of(name), of); err != nil {
+			if err := records.WriteFixed(l.run, records.Trees, l.of(name), of); err != nil {
 				return err
 			}
 		}
@@ -247,7 +244,8 @@ func (r *renamer) Document(d joining.Document) (none struct{}, err error) {
 	if d.Ref == d.Component.First {
 		return none, nil
 	}
-	return none, records.WritePair(&r.p.Run, records.Renamed, r.ranges.of(d.Ref), d.Ref, d.Component.First)
+	pair := records.Pair{A: d.Ref, B: d.Component.First}
+	return none, records.WriteFixed(&r.p.Run, records.Renamed, r.ranges.of(d.Ref), pair)
 }
 
 func (*renamer) Node(int, graphs.Node, struct{}) error { return nil }
@@ -260,10 +258,9 @@ type renamed struct {
 func readRenamed(w *work.TaskContext) (*renamed, error) {
 	packed, err := w.Read(0, records.Renamed)
 	r := &renamed{}
-	for ; len(packed) > 0; packed = packed[records.PairSize:] {
-		name, first := records.GetPair(packed)
-		r.names.Add(uint64(name))
-		r.firsts = append(r.firsts, first)
+	for pair := range records.Each[records.Pair](packed) {
+		r.names.Add(uint64(pair.A))
+		r.firsts = append(r.firsts, pair.B)
 	}
 	return r, err
 }
@@ -286,23 +283,20 @@ func (m *Moving) Task(_ context.Context, _ work.Task, w *work.TaskContext) error
 	if err != nil {
 		return err
 	}
-	for _, piece := range w.Pieces {
-		if piece.Kind == records.Renamed {
-			if err := w.Run.Link(piece.Kind, piece.Shard, piece, piece.Mark); err != nil {
-				return err
-			}
+	for piece := range records.Renamed.Of(w.Pieces) {
+		if err := w.Run.Link(piece.Kind, piece.Shard, piece, piece.Mark); err != nil {
+			return err
 		}
 	}
 	return w.EachPiece(records.Trees, func(packed []byte) error {
-		for ; len(packed) > 0; packed = packed[records.OccurrenceSize:] {
-			of := records.GetOccurrence(packed)
+		for of := range records.Each[records.Occurrence](packed) {
 			first, is := renamed.of(of.First)
 			if !is {
 				continue
 			}
 			of.First = first
 			w.Figures.Records++
-			if err := records.WriteOccurrence(&w.Run, records.Trees, m.of(first), of); err != nil {
+			if err := records.WriteFixed(&w.Run, records.Trees, m.of(first), of); err != nil {
 				return err
 			}
 		}
@@ -310,8 +304,7 @@ func (m *Moving) Task(_ context.Context, _ work.Task, w *work.TaskContext) error
 	})
 }
 
-// ComponentsDelivery makes a task for each range in which a component begins, of the outcomes of [Linking] and
-// [Moving].
+// ComponentsDelivery makes a task for each range in which a component begins, from [Linking] and [Moving].
 func ComponentsDelivery() work.Delivery {
 	return work.Delivery{Needed: []runfile.Kind{records.Trees}, Extra: []runfile.Kind{records.Renamed}}
 }
@@ -340,13 +333,12 @@ func (f *Finishing) Graph(w *work.TaskContext) (*joining.Graph, error) {
 					Origins: part.Origins[:0],
 				}
 				names.Reset()
-				for ; len(packed) > 0; packed = packed[records.OccurrenceSize:] {
-					of := records.GetOccurrence(packed)
+				for of := range records.Each[records.Occurrence](packed) {
 					if _, hasMoved := renamed.of(of.First); hasMoved {
 						continue
 					}
 					name, _ := names.Add(uint64(of.First))
-					part.Refs, part.Weights = append(part.Refs, of.Ref), append(part.Weights, of.Weight)
+					part.Refs, part.Weights = append(part.Refs, of.Ref), append(part.Weights, uint32(of.Weight))
 					part.Parents, part.Origins = append(part.Parents, name), append(part.Origins, of.Origin)
 				}
 				if len(part.Refs) == 0 {

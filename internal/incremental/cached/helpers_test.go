@@ -22,8 +22,8 @@ func joined(t *testing.T, all []work.Outcome) map[pair]int {
 	for part, packed := range worktest.Read(t, records.Edges, work.RunsOf(all)...) {
 		refs := records.DecodePart(graphs.Part{}, parts[part]).Refs
 		for ; len(packed) > 0; packed = packed[records.EdgeSize:] {
-			a, b := records.GetNodePair(packed) // an edge begins with them
-			found[pairOf(refs[a], refs[b])]++
+			pair := records.Get[records.NodePair](packed) // an edge begins with them
+			found[pairOf(refs[pair.A], refs[pair.B])]++
 		}
 	}
 	return found

@@ -20,9 +20,8 @@ import (
 	"mirrorbeam.dev/internal/work"
 )
 
-// Pairs writes the edges between documents of unchanged files which the last run has found similar. Equal documents
-// that have keys in this run are the one exception: they meet under their keys, and a new document may be the first of
-// them.
+// Pairs writes the edges between documents of unchanged files that the last run found similar. Equal documents
+// with keys in this run are the exception: they meet under their keys, and a new document may be the first of them.
 type Pairs struct {
 	Inputs work.Path
 	// CachedPairs is the path of a table of the similar pairs of the last run.
@@ -74,8 +73,7 @@ func (k *Pairs) Task(ctx context.Context, _ work.Task, w *work.TaskContext) erro
 	return edges.write(&w.Run, 2*k.Shards)
 }
 
-// knownDocuments are packed documents. A document is known by its place among them. They stay where they are, since
-// they are many.
+// knownDocuments are packed documents, known by their places. They do not move, since they are many.
 type knownDocuments struct {
 	packed []byte
 	order  []knownOrder // of digests, scopes and refs
@@ -224,8 +222,7 @@ type knownClasses struct {
 }
 
 // find returns, for both digests of each cached pair, the first class whose digest has the same leading bits, or
-// greater ones. Digests are hashes, and to look each up would be to wait for the memory each time. So they are put in
-// order first.
+// greater ones. Digests are looked up in order, as random look-ups would wait for the memory each time.
 func (c *knownClasses) find(cachedPairs *state.CachedPairs) [][2]uint32 {
 	firsts, order := make([][2]uint32, cachedPairs.Len()), make([]knownOrder, cachedPairs.Len())
 	scratch := make([]knownOrder, len(order))

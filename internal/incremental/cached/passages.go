@@ -26,8 +26,7 @@ type Passages struct {
 
 func (k *Passages) Setup() error { return k.layout.Read(string(k.Inputs)) }
 
-// Task writes the edges and the spans, as a part of the similarity graph behind the parts of all shards and oversized
-// groups.
+// Task writes the edges and spans, as a part of the similarity graph behind the parts of shards and oversized groups.
 func (k *Passages) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	packed, err := w.Read(0, records.Known)
 	if err != nil {
@@ -72,10 +71,7 @@ func EachPassages(ctx context.Context, path string, past *documents.Past, m *wor
 	}
 	var reader runfile.Reader
 	defer reader.Close()
-	for _, piece := range pieces {
-		if piece.Kind != records.KeptPairs {
-			continue
-		}
+	for piece := range records.KeptPairs.Of(pieces) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

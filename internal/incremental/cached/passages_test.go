@@ -90,7 +90,7 @@ func TestPassages(t *testing.T) {
 	for packed := worktest.Read(
 		t, records.Spans, work.RunsOf(all)...,
 	)[part]; len(packed) > 0; packed = packed[records.SpanSize:] {
-		s := records.GetSpan[graphs.Node](packed)
+		s := records.Get[records.Span[graphs.Node]](packed)
 		if s.A != 0 || s.B != 1 || s.More != 2 {
 			t.Errorf("span %+v", s)
 		}

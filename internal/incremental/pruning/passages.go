@@ -182,11 +182,7 @@ func eachPassages(ctx context.Context, w *work.TaskContext, passages *fingerprin
 ) error {
 	var heads []runfile.Piece
 	if work.HasHeads(w.Pieces) {
-		for _, piece := range w.Pieces {
-			if piece.Kind == records.Heads {
-				heads = append(heads, piece)
-			}
-		}
+		heads = slices.Collect(records.Heads.Of(w.Pieces))
 	}
 	p := blockPassages{passages: passages}
 	return w.EachBlock(ctx, func(block *sketchblock.Block, sets runfile.Piece) error {

@@ -160,8 +160,7 @@ func shinglesOf(each func(visit func(sets []byte)) error) (shingles int64, err e
 	return shingles, err
 }
 
-// addFingerprints adds their fingerprints. If common shingles were taken out of the sets, fingerprints were made after
-// that.
+// addFingerprints adds their fingerprints, which are made after common shingles are taken out of the sets.
 func (n *Pruning) addFingerprints(f *Filter, made []work.Outcome, p *work.Planning) error {
 	stage := work.Fingerprint
 	if n.IsStripped {
@@ -180,8 +179,7 @@ func (n *Pruning) addFingerprints(f *Filter, made []work.Outcome, p *work.Planni
 	})
 }
 
-// eachBlock visits the sketch blocks of new documents that a stage has written. They do not know the numbers of their
-// files.
+// eachBlock visits the sketch blocks of new documents that a stage has written. They lack the numbers of their files.
 func eachBlock(made []work.Outcome, stage work.Stage, kind runfile.Kind, m *work.Memory,
 	visit func(*sketchblock.Block),
 ) error {

@@ -230,13 +230,14 @@ func (s *State) Known() map[string]corpus.File {
 }
 
 // isStable reports whether a change of the file after it was listed gives it another generation. The time of a file of
-// the local disk is only as fine as the clock of the file system. So a file that was written just before is read again
-// by the next run.
+// the local disk is only as fine as the clock of the file system, and may be in another time zone. So a file that was
+// written just before, or will be soon, is read again by the next run.
 func isStable(file *corpus.File, listed time.Time) bool {
 	if storage.Scheme(file.Path) != "" {
 		return file.Generation != ""
 	}
 	const coarsest = 2 * time.Second // the clock of FAT
 	written, known := storage.LocalTime(file.Generation)
-	return known && listed.Sub(written) > coarsest
+	age := listed.Sub(written)
+	return known && (age > coarsest || age < -24*time.Hour)
 }

@@ -130,8 +130,7 @@ func (p place) compare(other place) int {
 	return cmp.Or(cmp.Compare(p.member[0], other.member[0]), cmp.Compare(p.member[1], other.member[1]))
 }
 
-// placesOf returns the documents of groups, in the order of their hashes. Groups that are related to others are left
-// out.
+// placesOf returns the documents of groups, by their hashes, without the groups that are related to others.
 func placesOf(groups []Group, related [][]share) []place {
 	var all []place
 	for i := range groups {

@@ -400,6 +400,7 @@ func TestStable(t *testing.T) {
 		{"/in/a", 3 * time.Second, true},
 		{"/in/a", time.Second, false},
 		{"/in/a", -time.Hour, false},
+		{"/in/a", -48 * time.Hour, true},
 		{"gs://b/a", 0, true},
 	} {
 		file := corpus.File{Path: c.path, Generation: generationAt(now.Add(-c.age))}

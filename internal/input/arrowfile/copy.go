@@ -38,7 +38,7 @@ func (r *Reader) Copy(w io.Writer, rows corpus.RowCopy) (copied int64, err error
 	defer recovered(&err)
 	c := &copier{reader: r, rows: rows}
 	if rows.Annotations != nil {
-		err = r.Annotatable()
+		err = r.Annotatable(rows.Annotations.Columns)
 	} else if rows.Cuts != nil {
 		c.text, err = r.cuttable(rows.Text)
 	}
@@ -115,8 +115,7 @@ func (c *copier) copyBatch(w io.Writer) error {
 // span is a range of rows of a batch, without its end.
 type span struct{ begin, end int64 }
 
-// write writes rows of a batch as one of the copy, or as several if the library cannot join them. Damaged rows are
-// lost.
+// write writes rows of a batch as one batch, or as several if the library cannot join them, without damaged rows.
 func (c *copier) write(batch arrow.RecordBatch, rows []int64) error {
 	var spans []span
 	for i, row := range rows {
@@ -207,36 +206,45 @@ func (c *copier) cut(texts arrow.Array, rows []int64) arrow.Array {
 	return builder.NewArray()
 }
 
-func (c *copier) annotations(rows []int64) []arrow.Array {
-	cluster, kept := c.nameBuilder(), c.nameBuilder()
-	size, isKept := array.NewInt64Builder(memory.DefaultAllocator), array.NewBooleanBuilder(memory.DefaultAllocator)
-	for _, row := range rows {
-		of := c.rows.Annotations.Of(c.reader.FirstRow + row)
-		appendName(cluster, of.Cluster)
-		size.Append(of.Size)
-		isKept.Append(of.Kept)
-		appendName(kept, of.KeptID)
+func (c *copier) annotations(rows []int64) (added []arrow.Array) {
+	for _, column := range corpus.ColumnsNamed(c.rows.Annotations.Columns) {
+		builder := array.NewBuilder(memory.DefaultAllocator, c.typeOf(column))
+		for _, row := range rows {
+			of := c.rows.Annotations.Of(c.reader.FirstRow + row)
+			appendValue(builder, column.Of(&of))
+		}
+		added = append(added, builder.NewArray())
 	}
-	return []arrow.Array{cluster.NewArray(), size.NewArray(), isKept.NewArray(), kept.NewArray()}
+	return added
 }
 
-func (c *copier) nameBuilder() array.Builder {
-	if c.rows.Annotations.HaveIntegers {
-		return array.NewInt64Builder(memory.DefaultAllocator)
+func (c *copier) typeOf(column corpus.Column) arrow.DataType {
+	switch column.Of(&corpus.Annotation{}).(type) {
+	case int64:
+		return arrow.PrimitiveTypes.Int64
+	case bool:
+		return arrow.FixedWidthTypes.Boolean
+	case corpus.DocumentName:
+		if c.rows.Annotations.HaveIntegers {
+			return arrow.PrimitiveTypes.Int64
+		}
 	}
-	return array.NewStringBuilder(memory.DefaultAllocator)
+	return arrow.BinaryTypes.String
 }
 
-func appendName(to array.Builder, name string) {
+func appendValue(to array.Builder, value any) {
 	switch b := to.(type) {
+	case *array.BooleanBuilder:
+		b.Append(value.(bool))
+		return
 	case *array.Int64Builder:
-		if n, err := strconv.ParseInt(name, 10, 64); err == nil {
+		if n, err := strconv.ParseInt(fmt.Sprint(value), 10, 64); err == nil {
 			b.Append(n)
 			return
 		}
 	case *array.StringBuilder:
-		if name != "" {
-			b.Append(name)
+		if text := fmt.Sprint(value); text != "" {
+			b.Append(text)
 			return
 		}
 	}
@@ -248,25 +256,23 @@ func (c *copier) schemaOfCopy() *arrow.Schema {
 	if c.rows.Annotations == nil {
 		return schema
 	}
-	name := arrow.DataType(arrow.BinaryTypes.String)
-	if c.rows.Annotations.HaveIntegers {
-		name = arrow.PrimitiveTypes.Int64
-	}
 	var added []arrow.Field
-	for i, of := range []arrow.DataType{name, arrow.PrimitiveTypes.Int64, arrow.FixedWidthTypes.Boolean, name} {
-		added = append(added, arrow.Field{Name: corpus.AnnotationFields[i], Type: of, Nullable: i == 0 || i == 3})
+	for _, column := range corpus.ColumnsNamed(c.rows.Annotations.Columns) {
+		_, isNullable := column.Of(&corpus.Annotation{}).(corpus.DocumentName)
+		added = append(added, arrow.Field{Name: column.Name, Type: c.typeOf(column), Nullable: isNullable})
 	}
 	return arrowmeta.WithFields(schema, added...)
 }
 
 // Annotatable returns an error if the file has a column already that annotating would add.
-func (r *Reader) Annotatable() error {
+func (r *Reader) Annotatable(columns []string) error {
+	var fields []string
 	for _, field := range r.inner.Schema().Fields() {
-		if slices.Contains(corpus.AnnotationFields, field.Name) {
-			return &parquetfile.FileError{
-				Reason: fmt.Sprintf("the file has a column %s already, which annotating would add; rename it",
-					field.Name),
-			}
+		fields = append(fields, field.Name)
+	}
+	if name := corpus.Clash(columns, fields); name != "" {
+		return &parquetfile.FileError{
+			Reason: fmt.Sprintf("the file has a column %s already, which annotating would add; rename it", name),
 		}
 	}
 	return nil

@@ -134,8 +134,7 @@ func recovered(err *error) {
 	}
 }
 
-// Open reads the schema of a file of that size. A batch and the dictionaries may take so much memory, in bytes; 0: any
-// amount.
+// Open reads the schema of a file of that size. Most bounds the memory of a batch and the dictionaries; 0: no bound.
 func Open(file Source, size, most int64) (*Reader, error) {
 	r := &Reader{file: file, size: size, memory: counter{most: most}}
 	if err := r.open(); err != nil {

@@ -3,12 +3,12 @@
 // It follows the skeletons of Unicode Technical Standard 39. Letters and digits of any script become those that they
 // look like, in small letters: a Cyrillic а and a mathematical 𝐚 become a, 0 becomes o. The letters i and l, a capital
 // I and 1 are all l, and rn is m. Characters that cannot be seen go: soft hyphens, zero-width characters, marks of
-// direction, variation selectors, tags. What an override shows from right to left is turned round. So do the marks of
-// Latin letters: é is e. Punctuation stays, and so do vertical bars.
+// direction, variation selectors, tags, controls above ASCII. So do the marks of Latin letters: é is e. What an
+// override shows from right to left is turned round. Punctuation stays, and so do vertical bars.
 //
 // The table goes beyond the file of Unicode in three points. Capital letters that look like no Latin one become what
 // their small ones become. Small capitals and letters with hooks, bars and tails become their plain letter. And some
-// two dozen letters are added in scripts/confusables, which makes the table.
+// fifty letters, and those in circles, squares and flags, are added in scripts/confusables, which makes the table.
 package confusables
 
 import (
@@ -63,13 +63,17 @@ var unseen = []*unicode.RangeTable{
 		{Lo: 0x1dc0, Hi: 0x1dff, Stride: 1},
 		{Lo: 0x20d0, Hi: 0x20ff, Stride: 1},
 		{Lo: 0xfe20, Hi: 0xfe2f, Stride: 1},
-	}},
+		// what has no ink: controls, the blank of Braille and what stands for an object
+		{Lo: 0x80, Hi: 0x84, Stride: 1},
+		{Lo: 0x86, Hi: 0x9f, Stride: 1},
+		{Lo: 0x2800, Hi: 0x2800, Stride: 1},
+		{Lo: 0xfffc, Hi: 0xfffc, Stride: 1},
+	}, R32: []unicode.Range32{{Lo: 0x1d159, Hi: 0x1d159, Stride: 1}}}, // the note without a head
 }
 
 // isSeen reports whether a character is a control of formats that is seen all the same.
 func isSeen(r rune) bool {
-	return unicode.Is(unicode.Prepended_Concatenation_Mark, r) || r >= 0xfff9 && r <= 0xfffb ||
-		r >= 0x13430 && r <= 0x1343f
+	return unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 }
 
 // text returns the text of hexadecimal code points. The table is part of the program, so they are valid.
@@ -180,8 +184,7 @@ func (f *folding) appendBackward(dst, text []byte) []byte {
 	return dst
 }
 
-// override is the right-to-left override: it shows what follows from right to left, up to the end of the line or
-// another such control.
+// override is the right-to-left override, in force up to the end of the line or another such control.
 const override = "\u202e"
 
 // overridden returns what an override at the beginning of a text shows backward; nothing if there is none, or if
@@ -211,8 +214,7 @@ func endsOverride(r rune) bool {
 // Keeps reports whether a character stays as it is where no override reaches to it.
 func Keeps(r rune) bool { return theTable().of(r) == 0 }
 
-// HasOverride reports whether a text has an override, so that the characters of the folded text may be in another
-// order.
+// HasOverride reports whether a text has an override, which may change the order of the folded characters.
 func HasOverride(text []byte) bool { return bytes.Contains(text, []byte(override)) }
 
 // Overridden reports whether an override reaches to a place of a text, and returns its end: the place of the character

@@ -32,6 +32,16 @@ func TestAppend(t *testing.T) {
 		"capitals":           "PLEASE CONFIRM YOUR PAYPAL ACCOUNT",
 		"Myanmar":            "Please cဝnfirm yဝur PayPal accဝunt",
 		"ligature":           "Please conﬁrm your PayPal account",
+		"all circled":        "Ⓟⓛⓔⓐⓢⓔ ⓒⓞⓝⓕⓘⓡⓜ ⓨⓞⓤⓡ ⓟⓐⓨⓟⓐⓛ ⓐⓒⓒⓞⓤⓝⓣ",
+		"negative circled":   "🅟lease confirm your 🅟ay🅟al 🅐ccount",
+		"negative squared":   "🅿lease confirm your 🅿ay🅿al 🅰ccount",
+		"parentheses":        "⒫lease confirm your ⒫ay⒫al ⒜ccount",
+		"flags":              "🇵lease confirm your 🇵ay🇵al 🇦ccount",
+		"negative digits":    "P➊ease c⓿nf➊rm y⓿ur PayPa➊ acc⓿unt",
+		"Coptic":             "Ⲣlⲉⲁsⲉ ⲥⲟⲛfⲓrⲙ ⲩⲟur ⲢⲁⲩⲢⲁl ⲁⲥⲥⲟuⲛⲧ",
+		"turned":             "Plǝɐsǝ ɔonɟırm ʎour PɐʎPɐl ɐɔɔounʇ",
+		"without ink":        "Pl\u2800ease con\U0001d159firm yo\ufffcur Pay\ufff9Pal ac\U00013430count",
+		"controls":           "Pl\u0080ease con\u009ffirm your PayPal account",
 		"hooks and bars":     "Ƥlease cønfɨrm ỿour PayPał account",
 	} {
 		if got, want := fold(disguised), fold(plain); got != want {

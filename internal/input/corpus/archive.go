@@ -21,13 +21,11 @@ import (
 )
 
 const (
-	// mostMembers is how many files an archive may have, and longestMember how long their names may be. All are held in
-	// memory.
+	// mostMembers bounds the files in an archive, longestMember their names. All names are held in memory.
 	mostMembers   = 1 << 20
 	longestMember = 4 << 10
 	mostDirectory = 256 << 20
-	// headsBytes is how much is kept of the beginnings of files in a compressed archive, and shortHead how much of one
-	// beyond that.
+	// headsBytes bounds the beginnings of files that are kept of a compressed archive, shortHead each one beyond.
 	headsBytes = 64 << 20
 	shortHead  = 64
 )
@@ -258,8 +256,7 @@ func (c *contents) tar(ctx context.Context, content io.Reader, position func() i
 // tarBlock is how long a header of tar is, and what the lengths of files are rounded up to.
 const tarBlock = 512
 
-// nextTar passes the zeros behind an archive of tar, and returns the archive that follows; nil if none does. Anything
-// else there is damage.
+// nextTar passes the zeros behind a tar archive, and returns the archive that follows; nil: none. All else is damage.
 func nextTar(content io.Reader) (io.Reader, error) {
 	block := make([]byte, tarBlock)
 	for {
@@ -401,9 +398,8 @@ func documentOf(name string) string {
 	return "the file is " + what
 }
 
-// agree reports whether the header before the content of a file says what the directory of its archive says. Where
-// sizes follow the content, or stand elsewhere since they are large, the header need not say them. End is where the
-// content ends.
+// agree reports whether the header before the content of a file agrees with the directory of its archive. A header need
+// not have sizes that follow the content or are stored elsewhere. End is where the content ends.
 func agree(archive *budgeted, end int64, file *zip.File) bool {
 	// bytes of a header before its name, and of an empty file that is compressed
 	const localHeader, mostOfNothing = 30, 5
@@ -447,8 +443,7 @@ func (b *budgeted) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// skipping reads a file and can skip parts of it. Short ones are read, as storage behind a network would rather have
-// it.
+// skipping reads a file and can skip parts of it. It reads over short ones, which is faster on remote storage.
 type skipping struct {
 	file   storage.File
 	at     int64

@@ -10,9 +10,8 @@
 //
 // # Positions
 //
-// A position is the offset of the first byte of a line in the decoded stream of its file, counted from 0. It
-// is the same for a plain file and for its compressed copies. It does not depend on how files are cut into
-// stretches.
+// A position is the offset of the first byte of a line in the decoded stream of its file, from 0. It is the same for
+// compressed copies of a file and does not depend on how files are cut into stretches.
 package corpus
 
 import (
@@ -43,8 +42,7 @@ type Batch struct {
 	// Rejects are the parts of the stream that could not be used. They were met after the batch before. Lines
 	// of this batch or of the next one may lie before or behind them.
 	Rejects []Reject
-	// IsCut says that Data is what a damaged stream has left of a line. If it is no document, the reject of the stream
-	// stands for it.
+	// IsCut says that Data is what a damaged stream has left of a line. The stream's reject stands for it.
 	IsCut bool
 }
 
@@ -86,13 +84,11 @@ func (b Batch) IsBlank(record []byte) bool { return b.Format.IsLines() && IsBlan
 
 // Reject is a part of a file that could not be used.
 type Reject struct {
-	// Position is a position in the decoded stream: the start of the line, or where the stream could not be
-	// read on.
+	// Position is a position in the decoded stream: the start of the line, or where reading failed.
 	Position int64
 	// Message is the reason, without file and position.
 	Message string
-	// Warning says that what was read is whole, and Damage that documents behind it may be lost: the file is damaged or
-	// cut short there.
+	// Warning says that what was read is whole, Damage that a damaged or cut file may have lost later documents.
 	Warning, Damage bool
 }
 
@@ -131,8 +127,7 @@ func (b Batch) emptyLines(data []byte) int {
 	}
 }
 
-// lines is Lines without what pass passes over. Pass gets what begins with a line, and returns the length of whole
-// lines.
+// lines is Lines without what pass passes over. Pass gets data from a line on, and returns the bytes of whole lines.
 func (b Batch) lines(pass func(data []byte) int) iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
 		newline := lineEnd(b.CR)
@@ -175,8 +170,7 @@ type Source interface {
 	// end of the stretch. Any other error is a failure to read the file.
 	Next(buffer []byte) (Batch, error)
 
-	// Close closes the file and frees the decoders. The source cannot be used again. Closing it twice does no
-	// harm.
+	// Close closes the file and frees the decoders. The source cannot be used again. It may be called twice.
 	Close() error
 }
 

@@ -20,6 +20,18 @@ type Fields struct {
 	Features string
 	Beside   bool
 	Others   []string
+	// Items are the fields of text of documents of a reference; empty: they have the same as others.
+	Items []string `json:",omitempty"`
+	// Given says how the text field holds a fingerprint, if it does.
+	Given Given `json:",omitzero"`
+}
+
+// Of returns what is wanted of the documents of a file.
+func (w Wanted) Of(file *File) Wanted {
+	if file != nil && file.Reference && len(w.Fields.Items) > 0 {
+		w.Fields.Texts = w.Fields.Items
+	}
+	return w
 }
 
 // HasTexts reports whether documents have texts, with features next to them or not.
@@ -37,6 +49,10 @@ type Record struct {
 	// not UTF-8 are left as they are in the line.
 	Texts    [][]byte
 	Features []Feature
+	// TextKind is what the first text is in the record. SimHash is the fingerprint that it stands for, if [Fields] says
+	// that texts do; its words are as sketch has them.
+	TextKind ValueKind
+	SimHash  []uint64
 	// Others holds the values of the other fields, in the order of [Fields]: a string without its quotes, all else as
 	// it is in the line. It is nil for a field that is missing, null or NaN, and not nil for an empty string.
 	Others [][]byte
@@ -71,6 +87,7 @@ type JSONDecoder struct {
 	texts    []wanted
 	features *wanted // nil: documents have texts only
 	beside   bool    // documents have texts, whether they have features or not
+	isGiven  bool    // the text is a fingerprint, and may be a number
 	keeps    bool    // lines stay as they are
 	others   []wanted
 	all      []*wanted
@@ -113,7 +130,7 @@ func (s *scope) add(name string, w *wanted) {
 
 // NewJSONDecoder returns a decoder for lines with these fields.
 func NewJSONDecoder(f Fields) *JSONDecoder {
-	d := &JSONDecoder{beside: f.HasTexts(), reader: FeatureReader{Field: f.Features}}
+	d := &JSONDecoder{beside: f.HasTexts(), isGiven: f.Given.Bits > 0, reader: FeatureReader{Field: f.Features}}
 	if f.Features != "" {
 		d.features = &wanted{name: f.Features, isOnce: true}
 		d.all = append(d.all, d.features)
@@ -156,8 +173,7 @@ type field struct {
 
 func (f *field) isNone() bool { return f.kind == missing || f.kind == null }
 
-// Decode reads one line. The error says in a few words why the line is no document, for a reader who knows its file and
-// position.
+// Decode reads one line. The error says in a few words, without file and position, why the line is no document.
 func (d *JSONDecoder) Decode(line []byte) (Record, error) {
 	d.dropLargeBuffers()
 	d.repeated = ""
@@ -315,8 +331,7 @@ func AppendJoined(b, content []byte, isFirst bool) []byte {
 	return append(b, content...)
 }
 
-// join makes one text of the list from begin to end, which is well-formed, if it holds strings, null and such lists
-// only.
+// join makes one text of the well-formed list from begin to end if it holds only strings, null and such lists.
 func (d *JSONDecoder) join(begin, end int, w *wanted) {
 	s := &d.scanner
 	all := joined{isNil: true}
@@ -382,6 +397,9 @@ func (d *JSONDecoder) record() (Record, error) {
 		if r.Texts, err = d.readTexts(); err != nil {
 			return r, err
 		}
+		if d.texts[0].field.kind == number {
+			r.TextKind = NumberValue
+		}
 	}
 	if d.features != nil && !(d.beside && d.features.field.isNone()) {
 		if d.features.field.kind == missing {
@@ -417,7 +435,7 @@ func (d *JSONDecoder) readTexts() ([][]byte, error) {
 	for i := range d.texts {
 		w := &d.texts[i]
 		switch {
-		case w.field.kind == text:
+		case w.field.kind == text, w.field.kind == number && d.isGiven:
 			found = true
 		case len(d.texts) == 1 && w.field.kind == missing:
 			return nil, MissingField(fmt.Sprintf("field %.64q is missing: a document needs a string there", w.name))

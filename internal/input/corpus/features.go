@@ -139,8 +139,7 @@ func (r *FeatureReader) read(k kind, value []byte) ([]Feature, error) {
 	return r.features, nil
 }
 
-// feature reads the feature at i, which is in an object if isMember is set, else in an array. It returns the index
-// behind the feature.
+// feature reads the feature at i, of an object if isMember is set, else of an array. It returns the index behind it.
 func (s *scanner) feature(i int, isMember bool) (Feature, int, error) {
 	isPair := !isMember && s.peek(i) == '['
 	if isPair {

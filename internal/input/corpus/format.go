@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -33,8 +34,7 @@ const (
 	JSON
 	// Arrow is Apache Arrow's format of files and of streams, which Feather is, too: each row is a document.
 	Arrow
-	// Bulk has the requests of Elasticsearch's bulk interface, as Cirrus dumps them: each document is two lines of
-	// JSON.
+	// Bulk has the requests of Elasticsearch's bulk interface and of Cirrus dumps: a document is two lines of JSON.
 	Bulk
 )
 
@@ -46,13 +46,11 @@ type Definition struct {
 	Format Format
 	// Name is what a user calls it, in small letters. Help says in a few words what the name does not.
 	Name, Help string
-	// Endings are the endings of the names of its files, with the point and in small letters. Names lose .gz and the
-	// like first.
+	// Endings are the endings of file names, with the point and in small letters, after .gz and the like are removed.
 	Endings []string
 	// Magics are first bytes that no other format has: they count more than the name.
 	Magics []string
-	// IsBinary says that each of its files begins with one of Magics, so that a text is of another format, whatever its
-	// name.
+	// IsBinary says that all its files begin with one of Magics: a text is of another format, whatever its name.
 	IsBinary bool
 	// Begins, if it is not nil, reports whether a text that begins with head is of the format, although its name says
 	// [JSONLines], a text, or nothing. Head has no white space at its beginning.
@@ -63,8 +61,9 @@ type Definition struct {
 	Charset CharsetRule
 
 	// IsLines says that a record is a line, IsWhole that a file is one document, and HasFields that a record has
-	// fields, one of which is the text.
-	IsLines, IsWhole, HasFields bool
+	// fields, one of which is the text. IsTable says that the fields are cells of a [Dialect], and HasPages that
+	// documents are web pages.
+	IsLines, IsWhole, HasFields, IsTable, HasPages bool
 
 	// Source returns a source of records, and Decoder what takes the documents out of them.
 	Source  func(Limits, Wanted) Source
@@ -84,11 +83,11 @@ type Definition struct {
 	// Cutter returns what cuts stretches out of the texts of records; nil: they cannot be cut.
 	Cutter func(Wanted) Cutter
 	// CopyRows copies rows of a file instead of Annotator, Cutter and Writer, for a format whose rows cannot be copied
-	// one by one. Annotatable returns an error if the file has one of the names of [AnnotationFields] already, and
+	// one by one. Annotatable returns an error if the file has a wanted column already, and
 	// Cuttable if its texts cannot be cut.
 	CopyRows    func(file *File, limits Limits, out io.Writer, rows RowCopy) (copied int64, err error)
 	Cuttable    func(*File, Wanted) error
-	Annotatable func(*File) error
+	Annotatable func(*File, Wanted) error
 }
 
 // Dialect says how the records of CSV and TSV are cut into fields.
@@ -151,16 +150,21 @@ const (
 // Wanted says what to take from a record.
 type Wanted struct {
 	Fields Fields
-	// Charset names the encoding of files that are a document, and neither UTF-8 nor marked; empty: the one that they
-	// say or look like.
+	// Records is the field of a JSON object that holds the records, as in data or hits.hits; empty: the object is one.
+	Records string
+	// Charset is the encoding of single-document files that are neither UTF-8 nor marked; empty: as they look.
 	Charset string
 	Dialect
 	// TextForm says how texts in fields are written; empty stands for [webtext.Plain].
 	TextForm webtext.Form
 	PageText webtext.Mode
-	// MaxDocument is the length of the longest document in bytes. Content that decompresses or decodes to
-	// more is a fault.
+	// AsShown takes what a browser shows for a page, whatever its status, and what it shows in a page for its text,
+	// such as the pages in frames.
+	AsShown bool
+	// MaxDocument is the length of the longest document in bytes, decoded. A longer one is a fault.
 	MaxDocument int64
+	// Columns are the names of the columns that copies get, see [ColumnsNamed].
+	Columns []string
 	// MaxFeatures is how many features a document may have; 0: any number. More are a fault.
 	MaxFeatures int
 }
@@ -194,8 +198,58 @@ type RecordWriter interface {
 	Close() error
 }
 
-// AnnotationFields are the fields that annotated records have in addition to their own, in this order.
-var AnnotationFields = []string{"cluster", "cluster_size", "kept", "kept_id"}
+// Column is a field that copied records may have in addition to their own.
+type Column struct {
+	Name string
+	// Of returns its value in a record: a [DocumentName], an int64 or a bool. An empty name becomes null.
+	Of func(a *Annotation) any
+}
+
+// DocumentName is a value that names a document.
+type DocumentName string
+
+var columns = []Column{
+	{"cluster", func(a *Annotation) any { return DocumentName(a.Cluster) }},
+	{"cluster_size", func(a *Annotation) any { return a.Size }},
+	{"kept", func(a *Annotation) any { return a.Kept }},
+	{"kept_id", func(a *Annotation) any { return DocumentName(a.KeptID) }},
+	{"n_sources", func(a *Annotation) any { return a.Sources }},
+	{"n_files", func(a *Annotation) any { return a.Files }},
+}
+
+// ColumnNames returns the names of all columns. Annotated records have the first [UsualColumns].
+func ColumnNames() (names []string) {
+	for _, column := range columns {
+		names = append(names, column.Name)
+	}
+	return names
+}
+
+// UsualColumns is the number of columns that annotated records have unless others are asked for.
+const UsualColumns = 4
+
+// ColumnsNamed returns the columns of some names, and without a name the usual ones.
+func ColumnsNamed(names []string) []Column {
+	if len(names) == 0 {
+		return columns[:UsualColumns]
+	}
+	var named []Column
+	for _, name := range names {
+		at := slices.IndexFunc(columns, func(c Column) bool { return c.Name == name })
+		named = append(named, columns[at])
+	}
+	return named
+}
+
+// Clash returns the first column of some names that a file with these fields has already; empty: none.
+func Clash(names, fields []string) string {
+	for _, column := range ColumnsNamed(names) {
+		if slices.Contains(fields, column.Name) {
+			return column.Name
+		}
+	}
+	return ""
+}
 
 // Annotation is what a job has found out about a document. The names are texts without control characters.
 type Annotation struct {
@@ -204,6 +258,8 @@ type Annotation struct {
 	// Size is the number of documents in the cluster, 1 if it is in none.
 	Size int64
 	Kept bool
+	// Sources and Files count the sources and the files of the documents in the cluster, 1 if it is in none.
+	Sources, Files int64
 	// KeptID is the name of the document that is kept for it, empty if it is kept itself.
 	KeptID string
 	// HasIntegers says that the names of all documents are whole numbers.
@@ -212,18 +268,19 @@ type Annotation struct {
 
 // Annotations are the annotations of the rows of a file.
 type Annotations struct {
+	// Columns are the names of the columns, see [ColumnsNamed].
+	Columns      []string
 	Of           func(row int64) Annotation
 	HaveIntegers bool
 }
 
-// Annotator adds [AnnotationFields] to records. All else stays as it is. It is not for concurrent use.
+// Annotator adds columns to records. All else stays as it is. It is not for concurrent use.
 type Annotator interface {
-	// Clash returns one of AnnotationFields that a record has already, or "". The header is the header of its batch.
+	// Clash returns the name of a column that a record has already, or "". The header is the header of its batch.
 	Clash(header, record []byte) string
 	// Header appends the header of a file, with the names of the fields, to b.
 	Header(b, header []byte) []byte
-	// Record appends a record of the file of the last header, and its annotation, to b. Names that are empty are null,
-	// or empty cells.
+	// Record appends a record of the last header's file, and its annotation, to b. Empty names become null.
 	Record(b, record []byte, a Annotation) []byte
 }
 
@@ -290,6 +347,15 @@ func (f Format) IsWhole() bool { return f.Definition().IsWhole }
 
 // HasFields reports whether a record of the format has fields, with the text among them.
 func (f Format) HasFields() bool { return f.Definition().HasFields }
+
+// IsFileName reports whether a name ends like a compressed file or one of a format; of the endings of texts .txt counts.
+func IsFileName(name string) bool {
+	ending := strings.ToLower(filepath.Ext(dropCompressionSuffix(name)))
+	return dropCompressionSuffix(name) != name || slices.ContainsFunc(registered, func(d *Definition) bool {
+		i := slices.Index(d.Endings, ending)
+		return i == 0 || i > 0 && !d.IsWhole
+	})
+}
 
 // FormatHint ends the message that no file of a guessed format holds a document. It is a format of [setting.Errorf].
 const FormatHint = "; if each file is a text, give {format} text"

@@ -31,7 +31,8 @@ func inspectAll(ctx context.Context, files []*candidate, options Options) error 
 		options := options
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(files)) && ctx.Err() == nil; i = next.Add(1) - 1 {
-				if files[i].Fault == "" && !files[i].recall(options.Known) {
+				if files[i].Fault == "" && !files[i].recall(options.Known) &&
+					!(options.NamesOnly && i >= mostShown && files[i].takeListed(options.Format)) {
 					options.unpacks, options.isGuessed = files[i].unpacks, files[i].isGuessed
 					faults[i] = files[i].inspect(options)
 				}
@@ -100,6 +101,24 @@ func (c *candidate) recall(known map[string]File) bool {
 	c.Size, c.Generation, c.Identity = info.Size, info.Generation, info.Identity
 	c.Compression, c.Format, c.CR, c.Charset, c.Parts = file.Compression, file.Format, file.CR, file.Charset, file.Parts
 	c.Recalled = true
+	return true
+}
+
+// mostShown is how many objects are opened where names are enough for the others.
+const mostShown = 8
+
+// takeListed fills in what the name of an object and the list of its bucket tell of it. It reports whether that is
+// enough: the format is chosen, or its name tells it.
+func (c *candidate) takeListed(chosen string) bool {
+	format, isChosen := ParseFormat(chosen)
+	if !isChosen {
+		format, isChosen = nameFormat(c.Path)
+	}
+	if !isChosen || c.isGuessed || c.listed.Name == "" || storage.Scheme(c.Path) == "" {
+		return false
+	}
+	c.Size, c.Generation, c.Identity = c.listed.Size, c.listed.Generation, c.listed.Identity
+	c.Format, c.Unopened = format, true
 	return true
 }
 
@@ -186,8 +205,7 @@ func inspectMember(file *File, options Options) error {
 	return err
 }
 
-// describe fills in Compression, Format and Charset of a file that begins with head, and CR, for which it may read the
-// rest.
+// describe fills in Compression, Format and Charset of a file from its head, and CR, which may need the rest.
 func (file *File) describe(head []byte, rest io.Reader, options Options) (err error) {
 	var isChosen bool
 	if file.Format, isChosen = ParseFormat(options.Format); !isChosen {
@@ -302,8 +320,7 @@ func (f *File) findCharset(start []byte, options Options) (string, error) {
 	return name, nil
 }
 
-// readLineEnd reports whether the lines of a plain file end with a carriage return alone. If its head does not tell, it
-// reads on for a while.
+// readLineEnd reports whether lines of a plain file end with a carriage return alone. It may read beyond the head.
 func readLineEnd(head []byte, rest io.Reader) (cr bool, err error) {
 	for {
 		cr, known := endsWithCR(head, len(head) < storedHeadBytes)
@@ -366,8 +383,7 @@ func (f *File) beginning(size int, options Options) ([]byte, error) {
 // Identity is what all paths to one file or folder have in common.
 type Identity = storage.Identity
 
-// open opens a file for reading. It does not wait for a writer of a named pipe: anything but a regular file
-// is an error.
+// open opens a regular file for reading. It does not wait for a writer of a named pipe, which is an error.
 func open(name string) (storage.File, storage.Info, error) {
 	handle, err := storage.Open(name)
 	if special, isSpecial := errors.AsType[*storage.IrregularError](err); isSpecial {

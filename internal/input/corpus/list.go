@@ -34,17 +34,14 @@ type File struct {
 	Identity    Identity
 	Compression Compression
 	Format      Format
-	// CR says that the lines of a plain file end with a carriage return alone. That of a compressed file is found when
-	// it is read.
+	// CR says that lines end with a carriage return alone. A compressed file shows it when it is read.
 	CR bool
-	// Charset is the name of the encoding of a text of records; empty for UTF-8, and for formats that tell it
-	// themselves.
+	// Charset is the encoding of a text of records; empty for UTF-8 and for formats that declare their own.
 	Charset string
 	// Members are the files of a group, see [Group]. A group has no path, size or
 	// compression of its own.
 	Members []File
-	// Parts are where a [Parquet] file can be cut. The first is at position 0. An empty one at the end closes
-	// them.
+	// Parts are where a [Parquet] file can be cut, the first at position 0, with an empty one at the end.
 	Parts     []Part
 	Reference bool
 	// Unlisted marks a file that no input names, and that is of the corpus since an earlier job has read it.
@@ -53,13 +50,13 @@ type File struct {
 	Member *Member
 	// Recalled marks a file that was not opened, since it is as an earlier job has listed it.
 	Recalled bool
+	// Unopened marks an object that was not opened, since its name is enough, see [Options].
+	Unopened bool `json:",omitempty"`
 	// Source is the number of the source of its documents, see [AssignSources]. A group has none of its own.
 	Source sources.Number
-	// Short is the name unless another file has it, too. Long is the path as the input named it, with slashes, which
-	// then is the name.
+	// Short is the name unless another file has it, too; then it is Long, the path as the input named it, with slashes.
 	Short, Long string `json:",omitempty"`
-	// Input is the number of the input that the file belongs to: the first that it is reached by. Files of an earlier
-	// input come first.
+	// Input is the number of the first input that the file is reached by. Files of an earlier input come first.
 	Input int `json:",omitempty"`
 	// Below is the length of the end of Path that is below the fixed part of the input.
 	Below int `json:",omitempty"`
@@ -75,8 +72,7 @@ type Listing struct {
 	Files []File
 	// Unread are the files that cannot be read, each with its Fault, in the same order.
 	Unread []File
-	// Passed are the files of searched folders that are passed over. Each file of a searched folder is in one of the
-	// three lists.
+	// Passed are the files of searched folders that are in neither of the two other lists.
 	Passed PassedFiles
 	// Sides are files that describe the data of their folder.
 	Sides []File
@@ -170,16 +166,16 @@ type Options struct {
 	// generation of one of them is not opened: it has the same format.
 	Known map[string]File
 	// Include and Exclude hold patterns for the paths below a folder or the fixed part of a pattern, and for the names
-	// of files. Without a slash they match the name of a file or folder at any depth. What is in a folder that matches
-	// does, too.
+	// of files. Without a slash they match names at any depth. What is in a folder that matches does, too.
 	Include, Exclude []string
 	// PrefersTexts says that a folder stands for its texts and pages, if it has any, whatever data it has.
 	PrefersTexts bool
+	// NamesOnly says that, of objects whose names tell their format, only the first are opened.
+	NamesOnly bool
 	// Progress, if not nil, is called every few seconds with the number of files found so far. It must not block.
 	Progress func(files int64)
 
-	// unpacks says that an archive stands for its files, and isGuessed that a file's name does not tell whether it is a
-	// document.
+	// unpacks says that an archive stands for its files, isGuessed that a name does not tell whether it is a document.
 	unpacks, isGuessed bool
 	// holdWindow is as in [Limits]. One file at a time has a large window while it is inspected.
 	holdWindow func() (release func(), err error)
@@ -294,7 +290,7 @@ func CutUnread(files []File) (read, unread []File) {
 	return read, unread
 }
 
-// Unreadable returns the error of some files none of which can be read.
+// Unreadable returns the error of files that are all unreadable.
 func Unreadable(files []File) error {
 	more := ""
 	if n := len(files) - 1; n > 0 {
@@ -409,18 +405,15 @@ type candidate struct {
 	links    int    // symbolic links on the path below its input
 	isResult bool   // a job has written it
 	isFolder bool   // a folder that cannot be read
-	// isGuessed says that its folder is searched and its name tells nothing, and isOther that its content shows no
-	// document.
+	// isGuessed says that the name of a found file tells nothing, isOther that its content is no document.
 	isGuessed, isOther bool
 	// unpacks says that the file stands for its files if it is an archive: it was not found in a folder of documents.
 	unpacks bool
-	// listed is what the storage said of the file when it listed its folder; without a name if the folder was not
-	// listed.
+	// listed is what the storage said of the file when it listed its folder; its name is empty otherwise.
 	listed storage.Info
 }
 
-// compare orders candidates. The first of the paths to one file is listed. Longer names come first, since
-// they say the most.
+// compare orders candidates. The first of the paths to one file is listed: the longest name, which says most.
 func (c *candidate) compare(other *candidate) int {
 	return cmp.Or(
 		cmp.Compare(c.links, other.links),

@@ -102,8 +102,7 @@ func (l *lister) add(ctx context.Context, input string) (matched, isFile bool, e
 	return false, false, fmt.Errorf("list inputs: %w", advise(err, "folder"))
 }
 
-// plainInput returns an input with the usual name of its storage: s3 for s3a, gs for gcs, and the path of a file://
-// address.
+// plainInput returns an input with the usual name of its storage: s3 for s3a, gs for gcs, a path for file://.
 func plainInput(input string) string {
 	scheme, rest, _ := strings.Cut(input, "://")
 	switch strings.ToLower(scheme) {
@@ -157,8 +156,7 @@ func dropCompressionSuffix(name string) string {
 const MostListBytes = 256 << 20
 
 // ReadList returns a list with an item on each line, such as stop words, which may be plain, gzip or zstd. All its
-// lines end with "\n", whatever they end with in the file. A file that is no text, or too large for a list, is an
-// error.
+// lines end with "\n", whatever they end with in the file. It is an error if the file is no text, or too large.
 func ReadList(path string) (string, error) {
 	content, err := readList(path)
 	if _, isOther := errors.AsType[*storage.IrregularError](err); isOther {

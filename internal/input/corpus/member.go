@@ -22,8 +22,7 @@ type Member struct {
 	Archive     string
 	ArchiveSize int64
 	Of          string
-	// Packing says how the archive holds the file: Stored bytes from Start on, in the archive or in what that is
-	// decoded to.
+	// Packing says how the archive holds the file: Stored bytes from Start on, in the archive or its decoded form.
 	Packing       Packing
 	Start, Stored int64
 	Compression   Compression
@@ -76,7 +75,6 @@ type memberFile struct {
 	file         *File
 }
 
-// errOutOfOrder is the error of a read from the middle of a file that can only be read from its beginning.
 var errOutOfOrder = errors.New(
 	"the file is compressed in its archive, and can only be read from its beginning: unpack the archive")
 

@@ -188,8 +188,7 @@ func (l *lister) choose(found []*candidate, kinds []fileKind) (matched bool, err
 	return len(chosen) > 0 || leftOut && len(kinds) == 0, nil
 }
 
-// pick returns the files that are read, and notes why others are passed over. LeftOut says that Include or Exclude has
-// left some out.
+// pick returns the files to read, and notes why others are passed over. LeftOut: Include or Exclude left some out.
 func (l *lister) pick(found []*candidate, kinds []fileKind) (chosen []*candidate, leftOut bool) {
 	var wanted []*candidate
 	for _, c := range found {
@@ -232,8 +231,7 @@ func (l *lister) pick(found []*candidate, kinds []fileKind) (chosen []*candidate
 	return chosen, leftOut
 }
 
-// ofKnownTypes returns the candidates without those whose content tells that they are no documents, which their names
-// did not tell.
+// ofKnownTypes returns the candidates without those whose content, not their name, shows that they are no documents.
 func (l *lister) ofKnownTypes(inspected []*candidate) []*candidate {
 	return slices.DeleteFunc(inspected, func(c *candidate) bool {
 		if c.isOther {
@@ -378,8 +376,7 @@ var tableLogs = []tableLog{
 	},
 }
 
-// logOf returns the log that a file belongs to, given the parts of its path from the folder of the log on; nil: it
-// belongs to none.
+// logOf returns the log that a file belongs to, given its path from the folder of the log on; nil: none.
 func logOf(parts []string) *tableLog {
 	for i := range tableLogs {
 		if log := &tableLogs[i]; len(parts) > 1 && parts[0] == log.folder &&

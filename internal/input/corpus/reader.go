@@ -3,6 +3,7 @@ package corpus
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 )
 
@@ -10,8 +11,7 @@ const (
 	// BatchBytes is the usual length of a batch. A batch is longer only if its first line is.
 	BatchBytes = 512 << 10
 
-	// keepBytes is the size of the largest buffer that is used again. A single huge line must not burden the
-	// rest of a job.
+	// keepBytes is the size of the largest buffer that is reused: a single huge line must not burden the job.
 	keepBytes = 8 << 20
 
 	// LongLine is the length from which a line is measured before it is held. Such a line takes no more
@@ -21,8 +21,7 @@ const (
 	// leastLine is the smallest limit for lines. No shorter line can hold a text.
 	leastLine = 16
 
-	// lineEndBytes of a compressed file usually show how its lines end. No more than mostLineEndBytes of any are looked
-	// at.
+	// lineEndBytes of a compressed file usually show how its lines end. At most mostLineEndBytes are looked at.
 	lineEndBytes     = 64 << 10
 	mostLineEndBytes = 1 << 20
 
@@ -41,8 +40,7 @@ type Limits struct {
 	Window int64
 	// Ahead opens the files; nil: nothing is read ahead.
 	Ahead *Ahead
-	// Expand, if it is not nil, is called with the number of bytes that were decoded of a compressed file. Next returns
-	// its error.
+	// Expand, if not nil, is called with the number of bytes decoded of a compressed file. Next returns its error.
 	Expand func(bytes int64) error
 	// Hold, if it is not nil, is called before Next holds a line of more than LongLine bytes. It may wait.
 	// Next returns its error.
@@ -103,8 +101,7 @@ func Open(file File, s Stretch, limits Limits) (*Reader, error) {
 	return r, nil
 }
 
-// Reset goes on to another stretch, perhaps of another file. It keeps the buffers and decoders, so many small
-// files cost little.
+// Reset goes on to another stretch, perhaps of another file. It reuses buffers and decoders, for small files.
 func (r *Reader) Reset(file File, s Stretch) error {
 	if r.scout != nil {
 		r.scout.Close() // a close after reads loses nothing
@@ -269,12 +266,92 @@ func (r *Reader) skipLine(data []byte) (scratch []byte, length int64, err error)
 	}
 }
 
-// Close closes the file and frees the decoders. The reader cannot be used again. Closing it twice does no
-// harm.
+// Close closes the file and frees the decoders. The reader cannot be used again. It may be called twice.
 func (r *Reader) Close() error {
 	if r.scout != nil {
 		r.scout.Close() // a close after reads loses nothing
 		r.scout = nil
 	}
 	return r.stream.Close()
+}
+
+// longLine reads a line of at least r.long bytes, which begins with data. It measures the line first: a buffer that
+// grows with it would take three times the memory, and a line that is too long must take none.
+func (r *Reader) longLine(offset int64, data []byte) (Batch, error) {
+	if err := r.stream.readyWindow(); err != nil {
+		return Batch{}, err
+	}
+	length, err := r.measure(offset)
+	if err != nil {
+		return Batch{}, err
+	}
+	if length > int64(r.limit) {
+		return r.rejectLine(offset, data)
+	}
+	if err := r.stream.Hold(); err != nil {
+		return Batch{}, err
+	}
+	size := int(length) + 1 // with the newline
+	if data, err = r.stream.Fill(data, size); err != nil {
+		return Batch{}, err
+	}
+	if len(data) == size && data[length] != r.newline {
+		return Batch{}, fmt.Errorf(
+			"read input %s: the file changed while the job ran: the line at %d has another length than when it was "+
+				"measured", r.stream.file.Path, offset)
+	}
+	if len(data) < size {
+		return r.lastLine(offset, data)
+	}
+	return r.batch(offset, data)
+}
+
+// measure returns the length of the line at offset, without its newline. A second reader goes there. It moves
+// only for such lines. So a compressed file is decoded at most twice.
+func (r *Reader) measure(offset int64) (length int64, err error) {
+	if r.scout == nil {
+		scout := &Reader{limits: r.limits, limit: r.limit, long: r.long} // whose stream counts nothing again
+		r.scout = scout
+		if err := scout.Reset(r.stream.file, Stretch{File: r.number, End: r.stream.file.Size}); err != nil {
+			return 0, err
+		}
+	}
+	s := r.scout
+	if err := s.advance(offset); err != nil {
+		return 0, err
+	}
+	if n := bytes.IndexByte(s.carry, s.newline); n >= 0 {
+		s.carry = s.carry[:copy(s.carry, s.carry[n+1:])]
+		return int64(n), nil
+	}
+	length = int64(len(s.carry))
+	s.carry = s.carry[:0]
+	_, rest, err := s.skipLine(nil)
+	s.stream.Rejects = nil // the first reader meets them, too
+	return length + rest, err
+}
+
+func (r *Reader) advance(position int64) error {
+	if r.stream.file.isPlain() {
+		r.carry, r.stream.Ended = r.carry[:0], false
+		r.stream.seek(position)
+		return nil
+	}
+	var buffer []byte
+	for !r.stream.Ended || len(r.carry) > 0 {
+		ahead := r.stream.Position() - position // of the wanted position
+		if ahead >= 0 {
+			r.carry = r.carry[:copy(r.carry, r.carry[int64(len(r.carry))-ahead:])]
+			return nil
+		}
+		var err error
+		if buffer, err = r.stream.Fill(buffer[:0], BatchBytes); err != nil {
+			return err
+		}
+		r.carry = append(r.carry[:0], buffer...)
+		if len(buffer) == 0 {
+			return nil
+		}
+	}
+	return nil
 }

@@ -127,8 +127,7 @@ func nameEnding(name string) string {
 	return strings.ToLower(ending)
 }
 
-// isForeignCompression reports whether a name ends like the name of a file of a known format that is compressed in a
-// way that is not read.
+// isForeignCompression reports whether a name is of a known format in a compression that is not read.
 func isForeignCompression(name string) bool {
 	ending := filepath.Ext(name)
 	inner := strings.ToLower(filepath.Ext(strings.TrimSuffix(name, ending)))
@@ -143,8 +142,7 @@ func isKnownEnding(ending string) bool {
 	})
 }
 
-// unmarkedUTF16 returns the name of the charset of a beginning in UTF-16 that has no byte order mark; empty if it is
-// none.
+// unmarkedUTF16 returns the charset of a beginning in UTF-16 without a byte order mark; empty if it is another.
 func unmarkedUTF16(head []byte) string {
 	const enough = 16
 	head = head[:min(len(head), 4*enough)]

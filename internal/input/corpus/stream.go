@@ -2,18 +2,23 @@ package corpus
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"math"
 	"os"
+	"runtime"
+	"slices"
+	"sync"
 
 	"mirrorbeam.dev/internal/input/inflate"
 	"mirrorbeam.dev/internal/storage"
 )
 
-// Stream reads the decoded content of a file of the corpus. The zero Stream has no file. It is not for
-// concurrent use.
+// Stream reads the decoded content of a file. The zero Stream has no file. Not for concurrent use.
 type Stream struct {
 	Ahead *Ahead
 	// Expand, if it is not nil, gets the number of bytes that were decoded of a compressed file.
@@ -94,8 +99,7 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// checkHead reads the first decoded bytes, and fails if their format is not read. A file that is one document is left
-// to its decoder.
+// checkHead fails if the first decoded bytes show a format that is not read. It skips files of one document.
 func (s *Stream) checkHead() error {
 	if cap(s.head) < headBytes {
 		s.head = make([]byte, 0, headBytes)
@@ -121,7 +125,12 @@ func OpenUnchanged(file *File) (storage.File, error) {
 		return file.reopen()
 	}
 	handle, info, err := open(file.Path)
-	if errors.Is(err, os.ErrNotExist) {
+	switch missing := errors.Is(err, os.ErrNotExist); {
+	case missing && file.Unlisted:
+		return nil, fmt.Errorf(
+			"open input %s, which the state knows: %w: put it back, since this output reads its text again",
+			file.Path, err)
+	case missing:
 		return nil, fmt.Errorf(
 			"open input %s: the file went away while the job ran: %w: put it back, or run the job again without it",
 			file.Path, err)
@@ -284,8 +293,7 @@ func (s *Stream) seek(position int64) {
 // End returns io.EOF for the end of the file, or an error if the file has changed since it was listed.
 func (s *Stream) End() error { return s.file.End(s.handle) }
 
-// End returns io.EOF for the end of the file, which is open as handle, or an error if the file has changed since it was
-// listed.
+// End returns io.EOF for the end of the file, open as handle, or an error if the file has changed since it was listed.
 func (f *File) End(handle storage.File) error {
 	info, err := handle.Stat()
 	if err != nil {
@@ -324,8 +332,7 @@ func (f *File) resized(size int64) error {
 	return changed(f, fmt.Sprintf("it had %d bytes when it was listed and now has %d", f.Size, size))
 }
 
-// Close closes the file and frees the decoders. The stream can be reset to another file. Closing it twice
-// does no harm.
+// Close closes the file and frees the decoders. The stream can be reset to another file. It may be called twice.
 func (s *Stream) Close() error {
 	for _, reader := range s.decoders {
 		reader.Close()
@@ -351,4 +358,154 @@ func (s *Stream) closeFile() error {
 		return fmt.Errorf("close input: %w", err)
 	}
 	return nil
+}
+
+const (
+	aheadFiles = 32
+	// aheadShare is the part of its budget that one file may take. Latency matters less for larger files.
+	aheadShare = 4
+)
+
+// Ahead reads small files before they are wanted, several at a time. A storage behind a network takes as long to answer
+// for a small file as for a large one. Files of the local disk and large files are opened when they are wanted. A nil
+// Ahead reads nothing ahead. It is not for concurrent use.
+type Ahead struct {
+	budget int64      // most bytes that are held
+	held   int64      // bytes of the files in the queue, and of those that are open
+	queue  []*fetched // files that are asked for, and not open yet
+	rest   []*File    // files that come behind those of the queue
+	asking sync.WaitGroup
+}
+
+// fetched is the content of a file, or why there is none. It is known when done is closed.
+type fetched struct {
+	file    *File
+	done    chan struct{}
+	content []byte
+	err     error
+}
+
+// NewAhead returns an Ahead for the files that are wanted of a split, in their order. It holds no more than the given
+// number of bytes at a time. It must be closed.
+func NewAhead(files []File, split Split, budget int64) *Ahead {
+	a := &Ahead{budget: budget}
+	for _, stretch := range split {
+		file := &files[stretch.File]
+		wanted := files[stretch.File : stretch.File+1]
+		if file.Members != nil {
+			wanted = file.Members[stretch.Start:stretch.End]
+		} else if stretch != file.Whole(stretch.File) {
+			continue
+		}
+		for i := range wanted {
+			one := &wanted[i]
+			if isSmall := 0 < one.Size && one.Size <= budget/aheadShare; isSmall && one.Member == nil &&
+				storage.Scheme(one.Path) != "" {
+				a.rest = append(a.rest, one)
+			}
+		}
+	}
+	return a
+}
+
+// Open opens a file of the split. It is an error if the file has changed since it was listed.
+func (a *Ahead) Open(file *File) (storage.File, error) {
+	if a == nil {
+		return OpenUnchanged(file)
+	}
+	a.fill()
+	at := slices.IndexFunc(a.queue, func(f *fetched) bool { return f.file.Path == file.Path })
+	if at < 0 {
+		return OpenUnchanged(file)
+	}
+	for _, passed := range a.queue[:at] { // a caller that gave up a file does not come back to it
+		a.held -= passed.file.Size
+	}
+	one := a.queue[at]
+	a.queue = a.queue[at+1:]
+	a.fill()
+	<-one.done
+	return &heldFile{one, a}, nil
+}
+
+func (a *Ahead) fill() {
+	for len(a.queue) < aheadFiles && len(a.rest) > 0 && a.held+a.rest[0].Size <= a.budget {
+		one := &fetched{file: a.rest[0], done: make(chan struct{})}
+		a.rest = a.rest[1:]
+		a.held += one.file.Size
+		a.queue = append(a.queue, one)
+		a.asking.Go(one.fetch)
+	}
+}
+
+func (f *fetched) fetch() {
+	defer close(f.done)
+	var handle storage.File
+	if handle, f.err = f.file.reopen(); f.err != nil {
+		return
+	}
+	defer handle.Close() // a file that was only read
+	f.content = make([]byte, f.file.Size)
+	_, f.err = handle.ReadAt(f.content, 0)
+}
+
+func (a *Ahead) Close() {
+	if a != nil {
+		a.asking.Wait()
+		a.queue, a.rest = nil, nil
+	}
+}
+
+// heldFile is an open file whose content was read ahead. If that has failed, each read of it fails.
+type heldFile struct {
+	*fetched
+	ahead *Ahead // nil when it is closed
+}
+
+func (h *heldFile) ReadAt(b []byte, offset int64) (int, error) {
+	if h.err != nil {
+		return 0, h.err
+	}
+	return bytes.NewReader(h.content).ReadAt(b, offset)
+}
+
+func (h *heldFile) ReadRanges(ranges []storage.Range) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		for i, r := range ranges {
+			_, err := h.ReadAt(r.Bytes, r.Offset)
+			if err == io.EOF {
+				err = io.ErrUnexpectedEOF
+			}
+			if !yield(i, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (h *heldFile) From(offset int64) io.ReadCloser {
+	return io.NopCloser(io.NewSectionReader(h, offset, math.MaxInt64-offset))
+}
+
+// Stat describes the file that was listed. No other one was read.
+func (h *heldFile) Stat() (storage.Info, error) {
+	return storage.Info{Name: h.file.Path, Size: h.file.Size, Generation: h.file.Generation, Identity: h.file.Identity}, nil
+}
+
+func (h *heldFile) Close() error {
+	if h.ahead != nil {
+		h.ahead.held -= h.file.Size
+		h.ahead, h.content = nil, nil
+	}
+	return nil
+}
+
+// sideBySide returns how many files are opened at a time. The local disk keeps cores busy, and a storage behind a
+// network lets them wait.
+func sideBySide(files []*candidate) int {
+	const remote = 64
+	if slices.ContainsFunc(files, func(c *candidate) bool { return storage.Scheme(c.Path) != "" }) {
+		return remote
+	}
+	return 4 * runtime.GOMAXPROCS(0)
 }

@@ -46,6 +46,27 @@ func TestAnnotationOfCells(t *testing.T) {
 	}
 }
 
+// TestColumns: records get the columns that were asked for, in that order, and a field of such a name is found.
+func TestColumns(t *testing.T) {
+	wanted := corpus.Wanted{Columns: []string{"n_files", "cluster", "n_sources"}}
+	a := corpus.Annotation{Cluster: "c", Size: 5, Sources: 2, Files: 3}
+	lines, cells := corpus.JSONLines.Definition().Annotator(wanted), corpus.CSV.Definition().Annotator(wanted)
+	if got := string(lines.Record(nil, []byte(`{"a":1}`), a)); got !=
+		`{"a":1,"n_files":3,"cluster":"c","n_sources":2}` {
+		t.Errorf("the record is %s", got)
+	}
+	if got := string(cells.Header(nil, []byte("a,b\n"))) + string(cells.Record(nil, []byte("1,2\n"), a)); got !=
+		"a,b,n_files,cluster,n_sources\n1,2,3,c,2\n" {
+		t.Errorf("the table is %s", got)
+	}
+	if got := lines.Clash(nil, []byte(`{"n_sources":1}`)); got != "n_sources" {
+		t.Errorf("the field %q clashes, want n_sources", got)
+	}
+	if got := lines.Clash(nil, []byte(`{"kept":1}`)); got != "" {
+		t.Errorf("the field %q clashes, want none", got)
+	}
+}
+
 // FuzzAnnotation: encoding/json and encoding/csv read back what was added, and what was there before.
 func FuzzAnnotation(f *testing.F) {
 	f.Add("x", "y\"z", "a,b", int64(3), true)

@@ -30,8 +30,8 @@ func init() {
 		},
 		Parts:    arrowParts,
 		CopyRows: copyArrow,
-		Annotatable: func(file *corpus.File) error {
-			return withArrow(file, corpus.Limits{}, (*arrowfile.Reader).Annotatable)
+		Annotatable: func(file *corpus.File, w corpus.Wanted) error {
+			return withArrow(file, corpus.Limits{}, func(r *arrowfile.Reader) error { return r.Annotatable(w.Columns) })
 		},
 		Cuttable: func(file *corpus.File, w corpus.Wanted) error {
 			return withArrow(file, corpus.Limits{}, func(r *arrowfile.Reader) error {
@@ -79,8 +79,7 @@ type arrowFile struct {
 	header  []byte // has the form of each wanted column
 }
 
-// openArrow opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the
-// features.
+// openArrow opens a file. Missing columns are left out if the file has any of the texts, or else the features.
 func openArrow(file *corpus.File, wanted corpus.Wanted, limits corpus.Limits) (_ *arrowFile, err error) {
 	a := &arrowFile{}
 	if a.handle, err = limits.Ahead.Open(file); err != nil {

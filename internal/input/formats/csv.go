@@ -3,8 +3,6 @@ package formats
 import (
 	"bytes"
 	"fmt"
-	"slices"
-	"strconv"
 
 	"mirrorbeam.dev/internal/input/corpus"
 )
@@ -18,14 +16,14 @@ func init() {
 	}, ".tsv", ".tab"))
 }
 
-// separated is the format of records whose cells are separated by a comma or another character. The first record names
-// the fields.
+// separated is the format of records with a character between cells. The first record names the fields.
 func separated(f corpus.Format, name string, by func(corpus.Wanted) dialect, endings ...string) corpus.Definition {
 	return corpus.Definition{
 		Format:    f,
 		Name:      name,
 		Endings:   endings,
 		HasFields: true,
+		IsTable:   true,
 		Charset:   corpus.AnyCharset,
 		Source: func(l corpus.Limits, w corpus.Wanted) corpus.Source {
 			return newFramedSource(l, f, &csvFraming{
@@ -39,7 +37,9 @@ func separated(f corpus.Format, name string, by func(corpus.Wanted) dialect, end
 		FieldNames: func(w corpus.Wanted, header, _ []byte) []string {
 			return newCSVDecoder(w, by(w)).readHeader(header)
 		},
-		Annotator: func(w corpus.Wanted) corpus.Annotator { return &csvAnnotator{decoder: newCSVDecoder(w, by(w))} },
+		Annotator: func(w corpus.Wanted) corpus.Annotator {
+			return &csvAnnotator{decoder: newCSVDecoder(w, by(w)), columns: w.Columns}
+		},
 		Cutter: func(w corpus.Wanted) corpus.Cutter {
 			return &csvCutter{decoder: newCSVDecoder(corpus.Wanted{Fields: corpus.Fields{Texts: w.Fields.Texts}},
 				by(w))}
@@ -59,8 +59,7 @@ type csvFraming struct {
 	newline byte        // ends a line: a line feed, or a carriage return if the first record ends with that alone
 }
 
-// begin finds the first record that is no empty line. It names the fields. A line that names the delimiter is a part of
-// it.
+// begin finds the first non-empty record, which names the fields, with a line before it that names the delimiter.
 func (c *csvFraming) begin(s *framedSource, content []byte) (header []byte, used int, err error) {
 	data := bytes.TrimPrefix(content, []byte(corpus.ByteOrderMark))
 	for range c.skip {
@@ -163,8 +162,9 @@ func (d *dialect) lineEnd(data []byte, isAll bool) byte {
 
 type csvAnnotator struct {
 	decoder *csvDecoder
+	columns []string
 	dialect        // of a file with the header
-	clash   string // one of [corpus.AnnotationFields] that the header names
+	clash   string // a column that the header names
 }
 
 func (c *csvAnnotator) reset(header []byte) {
@@ -172,12 +172,8 @@ func (c *csvAnnotator) reset(header []byte) {
 		return
 	}
 	names := c.decoder.readHeader(header)
-	c.decoder.header, c.dialect, c.clash = bytes.Clone(header), c.decoder.dialect, ""
-	if i := slices.IndexFunc(corpus.AnnotationFields, func(name string) bool {
-		return slices.Contains(names, name)
-	}); i >= 0 {
-		c.clash = corpus.AnnotationFields[i]
-	}
+	c.decoder.header, c.dialect = bytes.Clone(header), c.decoder.dialect
+	c.clash = corpus.Clash(c.columns, names)
 }
 
 func (c *csvAnnotator) Clash(header, _ []byte) string {
@@ -187,11 +183,19 @@ func (c *csvAnnotator) Clash(header, _ []byte) string {
 
 func (c *csvAnnotator) Header(b, header []byte) []byte {
 	c.reset(header)
-	return c.append(b, header, corpus.AnnotationFields)
+	var names []string
+	for _, column := range corpus.ColumnsNamed(c.columns) {
+		names = append(names, column.Name)
+	}
+	return c.append(b, header, names)
 }
 
 func (c *csvAnnotator) Record(b, record []byte, a corpus.Annotation) []byte {
-	return c.append(b, record, []string{a.Cluster, strconv.FormatInt(a.Size, 10), strconv.FormatBool(a.Kept), a.KeptID})
+	var cells []string
+	for _, column := range corpus.ColumnsNamed(c.columns) {
+		cells = append(cells, fmt.Sprint(column.Of(&a)))
+	}
+	return c.append(b, record, cells)
 }
 
 func (c *csvAnnotator) append(b, record []byte, cells []string) []byte {

@@ -87,8 +87,7 @@ func (d *csvDecoder) Decode(header, record []byte) (corpus.Record, error) {
 	return r, nil
 }
 
-// nullCells are how programs write null in a cell without quotes. In nullTexts are all that pandas reads so: no text
-// says only that.
+// nullCells are how programs write null in an unquoted cell, nullTexts all that pandas reads so: no text is only that.
 var (
 	nullCells = []string{`\N`, "NULL", "null"}
 	nullTexts = append([]string{
@@ -181,8 +180,7 @@ func (d *csvDecoder) readHeader(header []byte) []string {
 	return names
 }
 
-// errMixedEnds is what is wrong with a record that holds another line end outside of quotes: nobody can tell which is
-// meant.
+// errMixedEnds is the error of a record with another line end outside quotes: nobody can tell which is meant.
 var errMixedEnds = errors.New(
 	"lines end with a carriage return in one place and with a line feed in another: " +
 		"write the file with one kind of line ends")
@@ -264,8 +262,7 @@ func (d *csvDecoder) swallowed(record []byte, newline byte) int {
 	return lines
 }
 
-// shapeOf returns the form of an id: a letter for a word, with a digit if it has one, and all else as it is. One with
-// white space is none.
+// shapeOf returns the form of an id: a letter for a word, with a digit if it has one; empty for one with white space.
 func shapeOf(id []byte) string {
 	var form []byte
 	for i, c := range id {
@@ -303,4 +300,25 @@ func quoted(names []string) string {
 		fmt.Fprintf(&b, " and %d more", len(names)-most)
 	}
 	return b.String()
+}
+
+// csvCutter cuts stretches out of the cell of a text. It leaves the bytes of the other cells as they are.
+type csvCutter struct {
+	decoder *csvDecoder
+	cell    []byte
+}
+
+func (c *csvCutter) Cut(b, header, record []byte, cuts []corpus.Cut) ([]byte, error) {
+	found, err := c.decoder.Decode(header, record)
+	if err != nil {
+		return b, err
+	}
+	c.cell = corpus.AppendCut(c.cell[:0], found.Texts[0], cuts)
+	text := c.decoder.cells[c.decoder.texts[0]]
+	begin, end := text.begin, text.end
+	if text.isQuoted {
+		begin, end = begin-1, end+1
+	}
+	b = c.decoder.appendCell(append(b, record[:begin]...), string(c.cell))
+	return append(b, record[end:]...), nil
 }

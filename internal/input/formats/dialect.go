@@ -7,8 +7,7 @@ import (
 	"mirrorbeam.dev/internal/input/corpus"
 )
 
-// dialect says how the records of a file are cut into cells. Comma 0 is the one that the header shows; quote and escape
-// 0 are none.
+// dialect says how records are cut into cells. Comma 0 means what the header shows; quote and escape 0 mean none.
 type dialect struct{ comma, quote, escape byte }
 
 // dialectOf returns the dialect that a user wants, given the usual comma and quote of the format.
@@ -50,8 +49,7 @@ func (d dialect) in(content []byte) dialect {
 	return d
 }
 
-// namedComma returns the delimiter that the first line of a file names, as in sep=; and where the second line begins;
-// 0: it names none.
+// namedComma returns the delimiter that a first line such as sep=; names, 0 for none, and where the second line begins.
 func namedComma(content []byte) (comma byte, begin int) {
 	const start = "sep="
 	line, _, _ := bytes.Cut(content, []byte("\n"))
@@ -139,8 +137,7 @@ func (d *dialect) cell(data []byte, from, line int, newline byte) cell {
 }
 
 // quoted returns the cell whose opening quote is at an index. A quote closes it if the cell ends there. Another one is
-// content if a backslash precedes it, as MySQL writes them, and one before the end of the cell if the cell has had
-// such a quote.
+// content if a backslash precedes it, as in MySQL, and one before the end of the cell if the cell has had such a quote.
 func (d *dialect) quoted(data []byte, at int, newline byte) cell {
 	c := cell{begin: at + 1, isQuoted: true}
 	for i := at + 1; ; {

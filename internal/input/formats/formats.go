@@ -24,9 +24,8 @@ import (
 	"mirrorbeam.dev/internal/util/setting"
 )
 
-// Prepare prepares the files of a listing for the cut into splits. It joins files that are one document each
-// into groups, and looks up where others can be cut. It returns an error if one of these does not have the
-// wanted fields.
+// Prepare prepares the files of a listing for the cut into splits. It joins files that are one document each into
+// groups, and looks up where others can be cut. It is an error if one of these lacks the wanted fields.
 func Prepare(ctx context.Context, files []corpus.File, wanted corpus.Wanted) ([]corpus.File, error) {
 	files = slices.Clone(files)
 	if err := Cut(ctx, files, wanted); err != nil {
@@ -44,10 +43,10 @@ func Cut(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
 	return eachOf(ctx, len(files), func(i int) (err error) {
 		file := &files[i]
 		parts := file.Format.Definition().Parts
-		if parts == nil || file.Unlisted || file.Recalled {
+		if parts == nil || file.Unlisted || file.Recalled || file.Unopened {
 			return nil
 		}
-		if file.Parts, err = parts(file, wanted); corpus.IsOfFile(err) {
+		if file.Parts, err = parts(file, wanted.Of(file)); corpus.IsOfFile(err) {
 			file.Fault, err = corpus.FaultText(file.Path, err), nil
 		}
 		return err
@@ -73,30 +72,36 @@ func eachOf(ctx context.Context, files int, look func(i int) error) error {
 	return cmp.Or(ctx.Err(), cmp.Or(faults...))
 }
 
-// Reader reads stretches of files of any format. It is a [corpus.Source], except that its files may differ in
-// their formats.
+// Reader reads stretches of files of any format. It is a [corpus.Source] whose files may differ in format.
 type Reader struct {
 	limits  corpus.Limits
 	wanted  corpus.Wanted
-	sources map[corpus.Format]corpus.Source
+	sources map[kind]corpus.Source
 	current corpus.Source
+}
+
+// kind is what files have in common whose records are read alike.
+type kind struct {
+	format      corpus.Format
+	isReference bool
 }
 
 // NewReader returns a reader without a file.
 func NewReader(limits corpus.Limits, wanted corpus.Wanted) *Reader {
-	return &Reader{limits: limits, wanted: wanted, sources: map[corpus.Format]corpus.Source{}}
+	return &Reader{limits: limits, wanted: wanted, sources: map[kind]corpus.Source{}}
 }
 
 // Reset goes on to another stretch.
 func (r *Reader) Reset(file corpus.File, s corpus.Stretch) error {
-	source, known := r.sources[file.Format]
+	of := kind{file.Format, file.Reference}
+	source, known := r.sources[of]
 	if !known {
 		definition := file.Format.Definition()
 		if definition.Source == nil {
 			return fmt.Errorf("open input %s: the %v is not read in this version", file.Path, file.Format)
 		}
-		source = definition.Source(r.limits, r.wanted)
-		r.sources[file.Format] = source
+		source = definition.Source(r.limits, r.wanted.Of(&file))
+		r.sources[of] = source
 	}
 	r.current = source
 	return source.Reset(file, s)
@@ -135,7 +140,7 @@ func Batches(file corpus.File, number int, limits corpus.Limits, wanted corpus.W
 // Decoder takes documents out of records of any format. It is not for concurrent use.
 type Decoder struct {
 	wanted   corpus.Wanted
-	decoders map[corpus.Format]corpus.Decoder
+	decoders map[kind]corpus.Decoder
 	name     []byte     // name of a file that is a document
 	pages    []pageText // for the fields of records, by number
 	texts    [][]byte   // of these pages
@@ -147,7 +152,7 @@ type Decoder struct {
 func NewDecoder(wanted corpus.Wanted) *Decoder {
 	return &Decoder{
 		wanted:   wanted,
-		decoders: map[corpus.Format]corpus.Decoder{},
+		decoders: map[kind]corpus.Decoder{},
 		folders:  folderValues{fields: wanted.Fields.Others},
 	}
 }
@@ -171,15 +176,21 @@ func (d *Decoder) Decode(file *corpus.File, batch *corpus.Batch, position int64,
 }
 
 func (d *Decoder) decode(file *corpus.File, batch *corpus.Batch, position int64, record []byte) (corpus.Record, error) {
-	decoder, known := d.decoders[batch.Format]
+	of := kind{batch.Format, file != nil && file.Reference}
+	decoder, known := d.decoders[of]
 	if !known {
-		decoder = batch.Format.Definition().Decoder(d.wanted)
-		d.decoders[batch.Format] = decoder
+		decoder = batch.Format.Definition().Decoder(d.wanted.Of(file))
+		d.decoders[of] = decoder
 	}
 	content, err := decoder.Decode(batch.Header, record)
 	if err == nil && !d.wanted.Fields.HasTexts() && !batch.Format.HasFields() {
 		return corpus.Record{}, fmt.Errorf("the format %v has no fields, so there is no field %.64q of features",
 			batch.Format, d.wanted.Fields.Features)
+	}
+	if err == nil && d.wanted.Fields.Given.Bits > 0 {
+		if err := d.wanted.Fields.Given.Read(&content, d.wanted.Fields.Texts[0]); err != nil {
+			return corpus.Record{}, err
+		}
 	}
 	if err == nil && d.wanted.TextForm == webtext.HTML && batch.Format.HasFields() {
 		d.readPages(&content)
@@ -196,8 +207,7 @@ func (d *Decoder) decode(file *corpus.File, batch *corpus.Batch, position int64,
 	return content, err
 }
 
-// readPages takes the texts out of the pages in the fields of a record. Where the record lacks a field, the first page
-// may have its value.
+// readPages takes the texts out of pages in fields of a record. The first page may supply fields that it lacks.
 func (d *Decoder) readPages(content *corpus.Record) {
 	d.texts, d.others = d.texts[:0], append(d.others[:0], content.Others...)
 	for i, page := range content.Texts {
@@ -211,7 +221,8 @@ func (d *Decoder) readPages(content *corpus.Record) {
 	}
 	for i, field := range d.wanted.Fields.Others {
 		if d.others[i] == nil && len(content.Texts) > 0 {
-			d.others[i] = pageValue(field, content.Texts[0], content.Title, nil)
+			page := webtext.Page{Content: content.Texts[0]}
+			d.others[i] = d.pages[0].value(field, page, d.pages[0].extractor.Source, content.Title, nil)
 		}
 	}
 	content.Texts, content.Others = d.texts, d.others
@@ -227,22 +238,29 @@ func Probe(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) erro
 		return probeOne(files, wanted, limits)
 	}
 	for _, field := range wanted.Fields.Texts {
-		one := wanted
-		one.Fields.Texts = []string{field}
-		if err := probeOne(files, one, limits); err != nil {
+		if err := ProbeText(files, field, wanted, limits); err != nil {
 			return err
 		}
-		for _, number := range probed(len(files)) {
-			parts := files[number].Format.Definition().Parts
-			if parts == nil {
-				return nil
-			}
-			_, err := parts(&files[number], one)
-			if missing, is := errors.AsType[*parquetfile.FieldError](err); !is {
-				break
-			} else if number == len(files)-1 {
-				return fmt.Errorf("%s: %w", files[number].Path, missing)
-			}
+	}
+	return nil
+}
+
+// ProbeText looks for one field of text, as Probe does.
+func ProbeText(files []corpus.File, field string, wanted corpus.Wanted, limits corpus.Limits) error {
+	wanted.Fields = corpus.Fields{Texts: []string{field}}
+	if err := probeOne(files, wanted, limits); err != nil {
+		return err
+	}
+	for _, number := range probed(len(files)) {
+		parts := files[number].Format.Definition().Parts
+		if parts == nil {
+			break
+		}
+		_, err := parts(&files[number], wanted)
+		if missing, is := errors.AsType[*parquetfile.FieldError](err); !is {
+			break
+		} else if number == len(files)-1 {
+			return fmt.Errorf("%s: %w", files[number].Path, missing)
 		}
 	}
 	return nil
@@ -364,10 +382,9 @@ func noField(fields corpus.Fields, records int, names map[string]bool) error {
 	return fmt.Errorf("no field %s in %s; there are %s", quoted(wanted), first, quoted(slices.Sorted(maps.Keys(names))))
 }
 
-// Annotatable looks whether records of files can get [corpus.AnnotationFields]. It is an error if a file has a format
-// without fields, or if it has a field of one of the names already. Of Parquet and CSV it looks at all files, of JSON
-// lines at the first records of some: a file that cannot be read, and a record further down, have their fault found
-// later.
+// Annotatable looks whether records of files can get the wanted columns. It is an error if a file has a format without
+// fields, or if it has a field of one of the names already. Of Parquet and CSV it looks at all files, of JSON lines at
+// the first records of some: the faults of unreadable files, and of records further down, are found later.
 func Annotatable(ctx context.Context, files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) error {
 	looked := probed(len(files))
 	return eachOf(ctx, len(files), func(i int) error {
@@ -375,7 +392,8 @@ func Annotatable(ctx context.Context, files []corpus.File, wanted corpus.Wanted,
 			return nil
 		}
 		if err := annotatable(&files[i], i, wanted, limits); err != nil {
-			return fmt.Errorf("%s: %w", files[i].Path, err)
+			name, _ := files[i].Place(0) // texts of a folder have no path of their own
+			return fmt.Errorf("%s: %w", cmp.Or(files[i].Path, name), err)
 		}
 		return nil
 	})
@@ -385,9 +403,9 @@ func annotatable(file *corpus.File, number int, wanted corpus.Wanted, limits cor
 	definition := file.Format.Definition()
 	switch {
 	case definition.Annotatable != nil:
-		return definition.Annotatable(file)
+		return definition.Annotatable(file, wanted)
 	case definition.Annotator == nil:
-		return fmt.Errorf("records of the format %v have no fields, so annotated cannot add any", file.Format)
+		return fmt.Errorf("records of the format %v have no fields, so no column can be added", file.Format)
 	}
 	annotator, seen := definition.Annotator(wanted), 0
 	for batch, err := range Batches(*file, number, limits, wanted) {
@@ -401,7 +419,7 @@ func annotatable(file *corpus.File, number int, wanted corpus.Wanted, limits cor
 				return nil
 			})
 			if name != "" {
-				return fmt.Errorf("there is a field %s already, which annotated would add; rename it", name)
+				return fmt.Errorf("there is a field %s already, which would be added; rename it", name)
 			}
 			if seen++; seen == probedRecords || len(batch.Header) > 0 { // a header tells for all records
 				return nil

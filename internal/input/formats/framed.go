@@ -6,8 +6,7 @@ import (
 
 // framing finds the records in a file that can only be read from its beginning.
 type framing interface {
-	// begin gets the beginning of a file. It returns the header of the file, and how many bytes come before the first
-	// record.
+	// begin gets the beginning of a file. It returns its header, and the number of bytes before the first record.
 	begin(s *framedSource, data []byte) (header []byte, used int, err error)
 	// frame finds the records in data, which ends where the stream is, and adds them to a batch. It returns the end of
 	// the bytes that are done with. If that is 0, and the stream has not ended, it is called again with more data.
@@ -48,8 +47,7 @@ func (s *framedSource) Reset(file corpus.File, stretch corpus.Stretch) (err erro
 	return nil
 }
 
-// Next reads the next batch of whole records. It has none if the file has a header and nothing else: a copy of the file
-// has the header, too.
+// Next reads the next batch of whole records, which is empty for a file with only a header: copies have that too.
 func (s *framedSource) Next(buffer []byte) (corpus.Batch, error) {
 	data := append(buffer[:0], s.carry...)
 	s.carry = s.carry[:0]

@@ -2,7 +2,9 @@ package formats
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"strings"
 
 	"mirrorbeam.dev/internal/input/corpus"
 )
@@ -14,8 +16,8 @@ func init() {
 		Help:    "an array of objects, or objects on several lines each",
 		Endings: []string{".json"},
 		Begins:  beginsJSON,
-		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
-			return newFramedSource(l, corpus.JSON, new(jsonFraming))
+		Source: func(l corpus.Limits, w corpus.Wanted) corpus.Source {
+			return newFramedSource(l, corpus.JSON, &jsonFraming{records: w.Records})
 		},
 		Writer: func(c corpus.Copy) corpus.RecordWriter { return &arrayWriter{out: c} },
 	}, "the object"))
@@ -71,6 +73,9 @@ const longestIndent = 256
 // jsonFraming finds the values in arrays, and those that follow each other outside of arrays. Between two values it
 // takes white space and commas. Behind a malformed value it looks for the next object that begins in the same way.
 type jsonFraming struct {
+	records string // the field with the list of records, if the file is one object with such a list
+	isBelow bool   // the list of the file is in that field
+
 	values  corpus.ValueFinder
 	inArray bool
 	isLine  bool   // only white space is before the last value in its line
@@ -90,7 +95,54 @@ const (
 
 func (j *jsonFraming) begin(_ *framedSource, content []byte) (header []byte, used int, err error) {
 	j.inArray, j.isLine, j.indent, j.lost = false, true, j.indent[:0], nothing
-	return nil, len(content) - len(bytes.TrimPrefix(content, []byte(corpus.ByteOrderMark))), nil
+	used = len(content) - len(bytes.TrimPrefix(content, []byte(corpus.ByteOrderMark)))
+	if j.isBelow = false; j.records != "" {
+		if list := j.find(content[used:], strings.Split(j.records, ".")); list >= 0 {
+			used, j.isBelow = used+list, true
+		}
+	}
+	return nil, used, nil
+}
+
+// find returns where the list of records begins in the object that content begins with, given the names of the fields
+// that lead to it; -1: there is none in what has been read.
+func (j *jsonFraming) find(content []byte, path []string) int {
+	at := skipSpace(content, 0)
+	for first := true; at < len(content) && content[at] == map[bool]byte{true: '{', false: ','}[first]; first = false {
+		at = skipSpace(content, at+1)
+		length, _, err := j.values.End(content[at:])
+		if err != nil {
+			return -1
+		}
+		var name string
+		if json.Unmarshal(content[at:at+length], &name) != nil {
+			return -1
+		}
+		if at = skipSpace(content, at+length); at == len(content) || content[at] != ':' {
+			return -1
+		}
+		if at = skipSpace(content, at+1); name == path[0] && at < len(content) {
+			inner := 0
+			if len(path) > 1 {
+				inner = j.find(content[at:], path[1:])
+			} else if content[at] != '[' {
+				inner = -1
+			}
+			if inner < 0 {
+				return -1
+			}
+			return at + inner
+		}
+		if length, _, err = j.values.End(content[at:]); err != nil {
+			return -1
+		}
+		at = skipSpace(content, at+length)
+	}
+	return -1
+}
+
+func skipSpace(content []byte, at int) int {
+	return len(content) - len(bytes.TrimLeft(content[at:], " \t\r\n"))
 }
 
 func (j *jsonFraming) frame(s *framedSource, b *corpus.Batch, data []byte) (end int) {
@@ -159,8 +211,7 @@ func (j *jsonFraming) malformed(s *framedSource, position int64, err error) {
 	s.reject(position, fmt.Sprintf("%v: reading continues with the next %s", err, where))
 }
 
-// seek returns where the next value begins in data, from an index on. If none does, it returns the end of what is done
-// with.
+// seek returns where the next value begins in data, from an index on, or the end of what is consumed.
 func (j *jsonFraming) seek(data []byte, from int) (at int, isFound bool) {
 	switch j.lost {
 	case nothing:
@@ -190,6 +241,10 @@ func (j *jsonFraming) between(data []byte, at int) int {
 			}
 		case c == ',', c == '[' && !j.inArray, c == ']' && j.inArray:
 			j.isLine, j.inArray = false, c == '[' || c == ',' && j.inArray
+			if c == ']' && j.isBelow {
+				j.lost = theEnd // what follows are other fields of the object
+				return len(data)
+			}
 		default:
 			return at
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 
 	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/util/quoting"
@@ -30,8 +29,12 @@ func objects(d corpus.Definition, name string) corpus.Definition {
 		return jsonDecoder{decoder}
 	}
 	d.Cutter = func(w corpus.Wanted) corpus.Cutter { return corpus.NewJSONCutter(w.Fields) }
-	d.Annotator = func(corpus.Wanted) corpus.Annotator {
-		return &jsonAnnotator{corpus.KeyFinder{Names: corpus.AnnotationFields}}
+	d.Annotator = func(w corpus.Wanted) corpus.Annotator {
+		a := &jsonAnnotator{columns: corpus.ColumnsNamed(w.Columns)}
+		for _, column := range a.columns {
+			a.keys.Names = append(a.keys.Names, column.Name)
+		}
+		return a
 	}
 	return d
 }
@@ -48,7 +51,10 @@ func jsonNames(_ corpus.Wanted, _, line []byte) (names []string) {
 	for name, value := range fields {
 		names = append(names, name)
 		var inner map[string]json.RawMessage
-		if bytes.HasPrefix(value, []byte("{")) && json.Unmarshal(value, &inner) == nil {
+		if bytes.HasPrefix(value, []byte("[")) { // of a list of objects, the first one
+			_ = json.NewDecoder(bytes.NewReader(bytes.TrimLeft(value[1:], " \t\r\n"))).Decode(&inner)
+		}
+		if inner != nil || bytes.HasPrefix(value, []byte("{")) && json.Unmarshal(value, &inner) == nil {
 			for below := range inner {
 				names = append(names, name+"."+below)
 			}
@@ -61,9 +67,7 @@ func jsonNames(_ corpus.Wanted, _, line []byte) (names []string) {
 // a field; empty: there is no such list.
 func wrapped(line []byte) string {
 	if path := listIn(line, ""); path != "" {
-		return fmt.Sprintf(
-			": %q is a list of objects; if these are the records, write them to lines with jq -c '.%s[]' FILE > "+
-				"FILE.jsonl", path, path)
+		return fmt.Sprintf(": %q is a list of objects; if these are the records, give --records %s", path, path)
 	}
 	return ""
 }
@@ -94,19 +98,27 @@ func listIn(content []byte, above string) (path string) {
 	return path
 }
 
-type jsonAnnotator struct{ keys corpus.KeyFinder }
+type jsonAnnotator struct {
+	keys    corpus.KeyFinder
+	columns []corpus.Column
+}
 
 func (j *jsonAnnotator) Clash(_, line []byte) string { return j.keys.Find(line) }
 
 func (*jsonAnnotator) Header(b, _ []byte) []byte { return b }
 
-func (*jsonAnnotator) Record(b, line []byte, a corpus.Annotation) []byte {
+func (j *jsonAnnotator) Record(b, line []byte, a corpus.Annotation) []byte {
 	end := bytes.LastIndexByte(line, '}')
-	b = append(append(b, line[:end]...), `,"cluster":`...)
-	b = appendName(b, a.Cluster, a.HasIntegers)
-	b = strconv.AppendInt(append(b, `,"cluster_size":`...), a.Size, 10)
-	b = strconv.AppendBool(append(b, `,"kept":`...), a.Kept)
-	b = appendName(append(b, `,"kept_id":`...), a.KeptID, a.HasIntegers)
+	b = append(b, line[:end]...)
+	for _, column := range j.columns {
+		b = append(append(append(b, `,"`...), column.Name...), `":`...)
+		value := column.Of(&a)
+		if name, is := value.(corpus.DocumentName); is {
+			b = appendName(b, string(name), a.HasIntegers)
+		} else {
+			b = fmt.Append(b, value)
+		}
+	}
 	return append(b, line[end:]...)
 }
 

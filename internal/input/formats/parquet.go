@@ -31,9 +31,11 @@ func init() {
 				reader: corpus.FeatureReader{Field: w.Fields.Features, Most: w.MaxFeatures},
 			}
 		},
-		Parts:       parquetParts,
-		CopyRows:    copyParquet,
-		Annotatable: func(file *corpus.File) error { return withParquet(file, nil, (*parquetfile.File).Annotatable) },
+		Parts:    parquetParts,
+		CopyRows: copyParquet,
+		Annotatable: func(file *corpus.File, w corpus.Wanted) error {
+			return withParquet(file, nil, func(p *parquetfile.File) error { return p.Annotatable(w.Columns) })
+		},
 		Cuttable: func(file *corpus.File, w corpus.Wanted) error {
 			return withParquet(file, nil, func(p *parquetfile.File) error { return p.Cuttable(w.Fields.Texts[0]) })
 		},
@@ -97,8 +99,7 @@ type parquetFile struct {
 	there   int    // how many columns of the file they are
 }
 
-// openParquet opens a file. Missing columns are left out, if the file has any of the texts or, in their place, the
-// features.
+// openParquet opens a file. Missing columns are left out if the file has any of the texts, or else the features.
 func openParquet(file *corpus.File, wanted corpus.Wanted, ahead *corpus.Ahead) (_ *parquetFile, err error) {
 	p := &parquetFile{}
 	if p.handle, err = ahead.Open(file); err != nil {
@@ -290,8 +291,7 @@ type rowRest struct {
 	cells  []parquetfile.Cell
 }
 
-// next returns the cell of the next column, and the form of the column. It returns nil if the file does not have the
-// column.
+// next returns the cell of the next column and the form of the column, nil if the file lacks it.
 func (r *rowRest) next() (*parquetfile.Cell, form) {
 	f := form(r.header[0])
 	r.header = r.header[1:]
@@ -307,16 +307,18 @@ func (r *rowRest) cell() *parquetfile.Cell {
 	return cell
 }
 
-// Decode reads one row. Header has the forms of the wanted columns. The strings of a list become one text, with line
-// ends between them.
+// Decode reads one row. Header has the forms of the columns. Strings of a list are joined by line ends.
 func (d *parquetDecoder) Decode(header, raw []byte) (r corpus.Record, err error) {
 	d.cells = parquetfile.CutRow(d.cells[:0], raw)
 	d.texts, d.others, d.joined = d.texts[:0], d.others[:0], d.joined[:0]
 	rest := rowRest{header, d.cells}
 	if d.fields.HasTexts() {
 		found := false
-		for range d.fields.Texts {
-			cell, _ := rest.next()
+		for i := range d.fields.Texts {
+			cell, f := rest.next()
+			if kind, is := valueKinds[f]; is && i == 0 {
+				r.TextKind = kind
+			}
 			text := d.text(cell)
 			found = found || text != nil
 			d.texts = append(d.texts, text)
@@ -371,15 +373,21 @@ const (
 	hashes             // features: a list of whole numbers
 	weighed            // features: a map from strings to their weights
 	weighedHashes      // features: a map from whole numbers to their weights
+	binary             // one column of bytes that need not be texts
 )
 
-// find returns the columns of the file that a wanted field is, and its form. IsFeatures says that features are wanted
-// of it.
+// valueKinds are the kinds of texts in columns that are no texts.
+var valueKinds = map[form]corpus.ValueKind{numbers: corpus.NumberValue, binary: corpus.BinaryValue}
+
+// find returns the columns of a wanted field, which holds features if isFeatures is set, and its form.
 func find(file columnar, path string, isFeatures bool) ([]string, form, error) {
 	field, err := file.Field(path)
 	if !isFeatures {
 		if err == nil && !field.Repeated && isWhole(field) {
 			return []string{path}, numbers, nil
+		}
+		if err == nil && strings.HasPrefix(field.Type, "binary") {
+			return []string{path}, binary, nil
 		}
 		return []string{path}, plain, err
 	}

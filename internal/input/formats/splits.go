@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"net/url"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -23,8 +24,7 @@ var splitNames = map[string][]string{
 	"test":       {"test", "testing", "eval", "evaluation"},
 }
 
-// splitOf returns the split that the name of a file, or else one of its folders, says, the nearest first; nil: none
-// does.
+// splitOf returns the split that the name of a file, or else its nearest folder with one, says; nil: none does.
 func splitOf(file string) []byte {
 	file = filepath.ToSlash(file)
 	if parts := shard.FindStringSubmatch(path.Base(file)); parts != nil && parts[1] != "data" {
@@ -50,4 +50,53 @@ func isOnlySplit(words []string, name string) bool {
 		}
 	}
 	return true
+}
+
+// noPartition is the value that Hive gives to a folder of records without a value.
+const noPartition = "__HIVE_DEFAULT_PARTITION__"
+
+// folderValues are the values of fields that the folders of a file name, as Hive does:
+// lang=de/date=2024-01-01/part-0.parquet. The field split has the value in the file's name, unless a folder has one.
+type folderValues struct {
+	fields []string
+	path   string   // of the last file
+	values [][]byte // of it; nil: none
+	filled [][]byte
+}
+
+// fill returns the values of a record, with the values of its folders where it lacks its own.
+func (f *folderValues) fill(others [][]byte, path string) [][]byte {
+	if path != f.path {
+		f.path, f.values = path, make([][]byte, len(f.fields))
+		for i, field := range f.fields {
+			if field == splitField {
+				f.values[i] = splitOf(path)
+			}
+		}
+		elements := strings.Split(filepath.ToSlash(path), "/")
+		for _, element := range elements[:len(elements)-1] {
+			name, value, isNamed := strings.Cut(element, "=")
+			if !isNamed || value == noPartition {
+				continue
+			}
+			if decoded, err := url.PathUnescape(value); err == nil {
+				value = decoded
+			}
+			for i, field := range f.fields {
+				if field == name {
+					f.values[i] = []byte(value)
+				}
+			}
+		}
+	}
+	if !slices.ContainsFunc(f.values, func(value []byte) bool { return value != nil }) {
+		return others
+	}
+	f.filled = append(f.filled[:0], others...)
+	for i, value := range f.filled {
+		if value == nil {
+			f.filled[i] = f.values[i]
+		}
+	}
+	return f.filled
 }

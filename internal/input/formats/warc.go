@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"mirrorbeam.dev/internal/input/corpus"
@@ -15,17 +17,18 @@ import (
 
 func init() {
 	corpus.Register(corpus.Definition{
-		Format:  corpus.WARC,
-		Name:    "warc",
-		Help:    "web archives",
-		Endings: []string{".warc", ".wet", ".arc"},
-		Magics:  []string{"WARC/", "filedesc://"},
+		Format:   corpus.WARC,
+		Name:     "warc",
+		Help:     "web archives",
+		Endings:  []string{".warc", ".wet", ".arc"},
+		Magics:   []string{"WARC/", "filedesc://"},
+		HasPages: true,
 		Source: func(l corpus.Limits, _ corpus.Wanted) corpus.Source {
 			return &warcSource{limits: l, stream: l.Stream()}
 		},
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
 			return &warcDecoder{
-				parser: warc.Parser{Limit: w.MaxDocument},
+				parser: warc.Parser{Limit: w.MaxDocument, AsShown: w.AsShown},
 				text:   newPageText(w, w.PageText),
 				fields: w.Fields.Others,
 			}
@@ -122,18 +125,20 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 	if record.Use != warc.Document {
 		passed := corpus.Record{}
 		if len(record.Location) > 0 {
-			passed.Others = d.readOthers(&record, nil)
+			passed.Others = d.readOthers(&record, pageOf(&record), nil)
 		}
 		return passed, corpus.PassedOver(record.Use.String())
 	}
-	texts := d.text.of(webtext.Page{Content: record.Payload, MediaType: record.MediaType, Charset: record.Charset})
+	page := pageOf(&record)
+	texts := d.text.of(page)
 	title := d.text.extractor.Title
+	record.Payload = d.text.extractor.Source
 	id := bytes.TrimSuffix(bytes.TrimPrefix(record.ID, []byte("<")), []byte(">"))
 	return corpus.Record{
 		ID:     id,
 		HasID:  len(id) > 0,
 		Texts:  texts,
-		Others: d.readOthers(&record, title),
+		Others: d.readOthers(&record, page, title),
 		URL:    record.URL,
 		Date:   record.Date,
 		Title:  title,
@@ -142,7 +147,7 @@ func (d *warcDecoder) Decode(_, raw []byte) (corpus.Record, error) {
 
 // readOthers returns the values of the other fields. A record has the fields url, date, site, which is the host of the
 // url, [PasswordInput], [Language], [Markup], [Canonical] and [TitleWords].
-func (d *warcDecoder) readOthers(r *warc.Record, title []byte) [][]byte {
+func (d *warcDecoder) readOthers(r *warc.Record, page webtext.Page, title []byte) [][]byte {
 	d.others = d.others[:0]
 	for _, field := range d.fields {
 		var value []byte
@@ -158,7 +163,7 @@ func (d *warcDecoder) readOthers(r *warc.Record, title []byte) [][]byte {
 		case field == Canonical && len(r.Location) > 0:
 			value = destination(r)
 		default:
-			value = pageValue(field, r.Payload, title, r.Languages)
+			value = d.text.value(field, page, r.Payload, title, r.Languages)
 		}
 		if len(value) == 0 {
 			value = nil
@@ -166,6 +171,10 @@ func (d *warcDecoder) readOthers(r *warc.Record, title []byte) [][]byte {
 		d.others = append(d.others, value)
 	}
 	return d.others
+}
+
+func pageOf(r *warc.Record) webtext.Page {
+	return webtext.Page{Content: r.Payload, MediaType: r.MediaType, Charset: r.Charset}
 }
 
 // destination returns the address that a redirect leads to, nil if it is none.
@@ -181,15 +190,31 @@ func destination(r *warc.Record) []byte {
 	return []byte(to.String())
 }
 
-// pageText takes the text of a page for the first text field of a record.
+// PageText is the text field of a page with its whole text. If it is not wanted, the first field has that.
+const PageText = "text"
+
+// elements are the elements of the other text fields of a page.
+var elements = map[string][]string{"title": webtext.TitleElements, "headings": webtext.HeadingElements}
+
+// PageTexts are the text fields of a page that users may name.
+var PageTexts = append(slices.Sorted(maps.Keys(elements)), PageText)
+
+// pageText takes the texts of a page for the text fields of a record.
 type pageText struct {
 	extractor webtext.Extractor
 	text      []byte
-	texts     [][]byte // further text fields stay empty
+	fields    []string
+	texts     [][]byte
+	contents  webtext.Contents
+	packed    []byte // the contents as a value
 }
 
 func newPageText(w corpus.Wanted, mode webtext.Mode) pageText {
-	return pageText{extractor: webtext.Extractor{Mode: mode}, texts: make([][]byte, max(len(w.Fields.Texts), 1))}
+	return pageText{
+		extractor: webtext.Extractor{Mode: mode, AsShown: w.AsShown},
+		fields:    w.Fields.Texts,
+		texts:     make([][]byte, max(len(w.Fields.Texts), 1)),
+	}
 }
 
 // of returns the text fields for a page, which are valid until the next call.
@@ -202,7 +227,16 @@ func (p *pageText) of(page webtext.Page) [][]byte {
 		p.text = p.extractor.Append(p.text[:0], page)
 		text = p.text
 	}
-	p.texts[0] = text
+	whole := max(slices.Index(p.fields, PageText), 0)
+	for i := range p.texts {
+		if i != whole {
+			p.texts[i] = p.texts[i][:0]
+			if names := elements[p.fields[i]]; names != nil && !isText {
+				p.texts[i] = p.extractor.AppendInside(p.texts[i], page, names)
+			}
+		}
+	}
+	p.texts[whole] = text
 	return p.texts
 }
 
@@ -210,25 +244,29 @@ const (
 	PasswordInput = "password_input"
 	// Language is the code of the language of the page in ISO 639, such as "en", if the page or its archive says so.
 	Language = "language"
-	// Canonical is the address that the page names as its original, if it has a host. For a redirect it is where the
-	// redirect leads.
+	// Canonical is the address that the page names as its original, or the target of a redirect.
 	Canonical  = "canonical"
 	TitleWords = "title_words"
 	// Markup is a sketch of the markup of the page, see [webtext.AppendMarkup].
 	Markup = "markup_sketch"
+	// Contents is all that the page contains, seen or not, see [webtext.Contents.Append].
+	Contents = "page_contents"
 )
 
-// PageFields are the fields of a web page that users may name, and ArchiveFields those that a page of an archive has in
-// addition.
+// PageFields are the fields of a web page that users may name; ArchiveFields are added for a page of an archive.
 var (
 	PageFields    = []string{Canonical, Language, PasswordInput, TitleWords}
 	ArchiveFields = []string{"date", "site", "url"}
 )
 
-// pageValue returns the value of a field that a page of that title has, nil if it has none. Found are the languages
-// that an archive has found: what a page says of itself counts more.
-func pageValue(field string, page, title, found []byte) (value []byte) {
+// value returns the value of a field that a page has, nil if it has none. Page is that page in UTF-8, with its frames,
+// and title its title. Found are the languages that an archive has found: what a page says of itself counts more.
+func (p *pageText) value(field string, of webtext.Page, page, title, found []byte) (value []byte) {
 	switch field {
+	case Contents:
+		p.extractor.Contents(&p.contents, of)
+		p.packed = p.contents.Append(p.packed[:0])
+		value = p.packed
 	case PasswordInput:
 		if webtext.HasPasswordInput(page) {
 			value = []byte("true")

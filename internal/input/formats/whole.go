@@ -34,11 +34,12 @@ func init() {
 		Cutter: func(w corpus.Wanted) corpus.Cutter { return textCutter{newTextDecoder(w)} },
 	}))
 	corpus.Register(whole(corpus.Definition{
-		Format:  corpus.HTML,
-		Name:    "html",
-		Help:    "a file is a web page",
-		Endings: []string{".html", ".htm", ".xhtml"},
-		Begins:  webtext.BeginsPage,
+		Format:   corpus.HTML,
+		Name:     "html",
+		Help:     "a file is a web page",
+		HasPages: true,
+		Endings:  []string{".html", ".htm", ".xhtml"},
+		Begins:   webtext.BeginsPage,
 		Decoder: func(w corpus.Wanted) corpus.Decoder {
 			return &wholeDecoder{
 				mediaType: "text/html",
@@ -169,8 +170,7 @@ func (w *wholeSource) add(b *corpus.Batch, position int64) error {
 	return nil
 }
 
-// read appends the content of the current file to the batch. It is a fault if the file is longer than a
-// document may be.
+// read appends the content of the current file to the batch. A file longer than a document may be is a fault.
 func (w *wholeSource) read(b *corpus.Batch, file *corpus.File) error {
 	start := len(b.Data)
 	held := false
@@ -225,11 +225,12 @@ func (d *wholeDecoder) Decode(_, content []byte) (corpus.Record, error) {
 	} else if found != "" {
 		return corpus.Record{}, errors.New("the file is no text: many of its bytes are control characters")
 	}
-	texts := d.text.of(webtext.Page{Content: content, MediaType: d.mediaType, Charset: []byte(d.charset)})
+	page := webtext.Page{Content: content, MediaType: d.mediaType, Charset: []byte(d.charset)}
+	texts := d.text.of(page)
 	title := d.text.extractor.Title
 	if d.mediaType == "text/html" {
 		for i, field := range d.fields {
-			d.others[i] = pageValue(field, content, title, nil)
+			d.others[i] = d.text.value(field, page, d.text.extractor.Source, title, nil)
 		}
 	}
 	return corpus.Record{Texts: texts, Others: d.others, Title: title}, nil

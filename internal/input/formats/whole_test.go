@@ -58,7 +58,7 @@ func TestWhole(t *testing.T) {
 		}
 	}
 	all := documentsIn(t, files[0], corpus.Fields{Texts: []string{"title", "text"}}, 1<<20)
-	if len(all) != 6 || all[1].texts != "two\nlines|" || all[5].fault != "" {
+	if len(all) != 6 || all[1].texts != "|two\nlines" || all[5].fault != "" {
 		t.Errorf("documents %.300v", all)
 	}
 }
@@ -133,9 +133,9 @@ func TestProbe(t *testing.T) {
 		{map[string]string{"a.txt": "x\n"}, ""},
 		{
 			map[string]string{"a.json": `{"v":1,"data":[{"text":"a"}],"n":[1]}`},
-			`"data" is a list of objects; if these are the records, write them to lines with jq -c '.data[]'`,
+			`"data" is a list of objects; if these are the records, give --records data`,
 		},
-		{map[string]string{"a.json": `{"took":1,"hits":{"total":1,"hits":[ {"text":"a"}]}}`}, `jq -c '.hits.hits[]'`},
+		{map[string]string{"a.json": `{"took":1,"hits":{"total":1,"hits":[ {"text":"a"}]}}`}, `--records hits.hits`},
 		{map[string]string{"a.csv": "Export of today,x\nmore\n\nid,text,lang\n1,a,b\n"}, "give --skip-lines 2"},
 		{map[string]string{"a.csv": "id,text,text\n1,a,b\n"}, `a.csv: the header names two columns "text": rename one`},
 	} {
@@ -147,6 +147,16 @@ func TestProbe(t *testing.T) {
 	}
 	if err := Probe(nil, wanted(idAndText), corpus.Limits{}); err != nil {
 		t.Error(err)
+	}
+	for _, name := range []string{"a.jsonl", "a.csv"} {
+		content := map[string]string{"a.jsonl": `{"text":"x","title":"y"}`, "a.csv": "text,title\nx,y\n"}[name]
+		for texts, want := range map[string]bool{"text,title": true, "text,titel": false, "titel,text": false} {
+			fields := corpus.Fields{Texts: strings.Split(texts, ",")}
+			err := Probe(list(t, map[string]string{name: content}), wanted(fields), corpus.Limits{Line: 1000})
+			if (err == nil) != want {
+				t.Errorf("%s, fields %s: error %v", name, texts, err)
+			}
+		}
 	}
 }
 
@@ -181,5 +191,19 @@ func TestSameDocumentsOfCorpora(t *testing.T) {
 			asTexts[i].texts != d.texts {
 			t.Errorf("document %s differs", d.id)
 		}
+	}
+}
+
+// TestPageTexts: a web page has its title and its headings as texts of their own.
+func TestPageTexts(t *testing.T) {
+	files := list(t, map[string]string{
+		"a.html": "<title>A title</title><body><h1>A <i>heading</i></h1><p>more</p>",
+		"b.html": "<body><p>no title",
+	})
+	fields := corpus.Fields{Texts: []string{"headings", "other", "text", "title"}}
+	all := documentsIn(t, files[0], fields, 1<<20)
+	if len(all) != 2 || !strings.HasPrefix(all[0].texts, "A heading\n||A title\nA heading\nmore") ||
+		!strings.HasSuffix(all[0].texts, "|A title\n") || all[1].texts != "||no title\n|" {
+		t.Errorf("documents %v", all)
 	}
 }

@@ -92,8 +92,7 @@ func (b *baseTexts) distinct() {
 	b.hashes = slices.Compact(b.hashes)
 }
 
-// listBaseTexts finds the files of the base texts. The format and the encoding of each file are its own, whatever the
-// input's are.
+// listBaseTexts finds the files of the base texts, each with its own format and encoding, whatever the input has.
 func listBaseTexts(ctx context.Context, c *job.Config) (corpus.Listing, error) {
 	choices := *c
 	choices.Format, choices.Encoding, choices.Include, choices.Exclude = corpus.AutoFormat, "", nil, nil

@@ -41,7 +41,7 @@ func TestBaseTexts(t *testing.T) {
 		for _, name := range c.names {
 			config.Ignore = append(config.Ignore, filepath.Join(folder, name))
 		}
-		inputs, _, err := Inputs(t.Context(), config)
+		inputs, _, err := Inputs(t.Context(), &config)
 		if c.fault != "" {
 			if err == nil || !strings.Contains(err.Error(), c.fault) {
 				t.Errorf("%v: error %v, want one with %q", c.names, err, c.fault)

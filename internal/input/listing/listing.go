@@ -3,6 +3,7 @@
 package listing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -30,8 +31,7 @@ const (
 	// With fewSplits, the last tasks of a large machine end together. Beyond, a task reads largeSplit bytes.
 	fewSplits  = 32
 	largeSplit = 32 << 20
-	// A task that reads mostSplit bytes runs for some 20 seconds. Up to manySplits, tasks are worth more than few
-	// pieces.
+	// A task that reads mostSplit bytes runs for some 20 seconds. Up to manySplits, more tasks beat fewer pieces.
 	mostSplit  = 1 << 30
 	manySplits = 1024
 )
@@ -46,23 +46,33 @@ func SplitBytes(size int64) int64 {
 
 type listed struct {
 	input, reference, ignored corpus.Listing
+	fields                    []string // settings that were chosen
 }
 
 // Earlier is what an earlier job knows of the files of the next one. The zero Earlier knows nothing.
 type Earlier struct {
 	// Corpus are files of the input, even if the configuration does not name them.
 	Corpus []corpus.File
-	// Known are files that need not be opened while they are as they were, see [corpus.Options]. They have the fields
-	// that the job reads.
-	Known       map[string]corpus.File
-	Annotatable bool
+	// Known are files that need not be opened while unchanged, see [corpus.Options]. They have the wanted fields.
+	Known map[string]corpus.File
+	// Columns are the columns that could be added to the records of the files.
+	Columns []string
 	// Order names the inputs of the files of Corpus, see [documents.Inputs].
 	Order []string
+	// HasRun says that there was a run whose settings hold: no fields are chosen any more. Fields are the settings that
+	// were chosen then.
+	HasRun bool
+	Fields []string
 }
 
-// listConfig finds the files of a configuration. With an error it returns what it has found so far.
-func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File) (found listed, err error) {
+// listConfig finds the files of a configuration, and may choose its fields. With an error it returns what it has found.
+func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File,
+	choosesFields bool,
+) (found listed, err error) {
 	if found.input, err = find(ctx, c.Input, "input", c, known); err == nil {
+		if ReadLists(c, found.input.Files); choosesFields {
+			found.fields = ChooseFields(c, found.input.Files)
+		}
 		err = cut(ctx, c, c.Input, &found.input)
 	}
 	if err != nil {
@@ -77,6 +87,10 @@ func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File
 		return found, nil
 	}
 	if found.reference, err = find(ctx, c.Reference, "reference", c, known); err == nil {
+		ReadLists(c, found.reference.Files)
+		for i := range found.reference.Files {
+			found.reference.Files[i].Reference = true
+		}
 		err = cut(ctx, c, c.Reference, &found.reference)
 	}
 	if err != nil && ctx.Err() == nil {
@@ -95,11 +109,11 @@ func Options(c *job.Config) corpus.Options {
 		Include:      c.Include,
 		Exclude:      c.Exclude,
 		PrefersTexts: c.Code != (sketch.Code{}),
+		NamesOnly:    c.DryRun,
 	}
 }
 
-// cut finds out where files can be cut. An input none of whose files can be read is an error, unless it is one file
-// among several inputs.
+// cut finds out where files can be cut. An input without a readable file is an error, unless it is one of several.
 func cut(ctx context.Context, c *job.Config, inputs []string, found *corpus.Listing) error {
 	reading := c.Sketching(0).Reading
 	if err := formats.Cut(ctx, found.Files, reading.Wanted()); err != nil {
@@ -170,6 +184,7 @@ func (l listed) inputs(ctx context.Context, c *job.Config, earlier Earlier) (doc
 	inputs := documents.Inputs{
 		Ignored: ignored,
 		Order:   order,
+		Fields:  append(l.fields, earlier.Fields...),
 		Unread:  slices.Concat(l.reference.Unread, l.input.Unread),
 		Passed:  corpus.PassedFiles{}.Add(l.input.Passed).Add(l.reference.Passed),
 		Sides:   l.input.Sides,
@@ -229,10 +244,21 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 	limits, isRecalled := reading.LineLimits(), func(f corpus.File) bool { return f.Recalled }
 	if !slices.ContainsFunc(l.input.Files, isRecalled) && !slices.ContainsFunc(l.reference.Files, isRecalled) {
 		// the others have been read
-		named := slices.DeleteFunc(slices.Clone(files), func(f corpus.File) bool { return f.At(0).Unlisted })
+		named := slices.DeleteFunc(slices.Clone(files), func(f corpus.File) bool {
+			return f.At(0).Unlisted || f.At(0).Unopened
+		})
+		if err := checkItems(named, reading.Wanted(), limits); err != nil {
+			return setting.Errorf("{item_fields}: %w", err)
+		}
+		if len(c.ItemFields) > 0 {
+			named = slices.DeleteFunc(named, func(f corpus.File) bool { return f.Reference })
+		}
 		if err := formats.Probe(named, reading.Wanted(), limits); err != nil {
-			if len(c.Weight) > 0 {
+			switch {
+			case len(c.Weight) > 0:
 				return setting.Errorf("{weight}: %w", err)
+			case c.Fingerprints != "":
+				return setting.Errorf("{fingerprints}: %w", err)
 			}
 			return formats.WithAdvice(err)
 		}
@@ -245,17 +271,42 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 			return setting.Errorf("{layout} tree: %w: leave {layout} out", err)
 		}
 	}
-	if slices.Contains(c.Outputs(), output.Trimmed) {
+	files = slices.DeleteFunc(slices.Clone(files), func(f corpus.File) bool { return f.At(0).Unopened })
+	if slices.Contains(c.Outputs(), output.Trimmed) && !c.RemovesOnly() {
 		if err := formats.Cuttable(ctx, files, reading.Wanted()); err != nil {
 			return setting.Errorf("{emit} trimmed: %w", err)
 		}
 	}
 	isOpened := func(f corpus.File) bool { return !f.Recalled }
-	if !slices.Contains(c.Outputs(), output.Annotated) || earlier.Annotatable && !slices.ContainsFunc(files, isOpened) {
+	name, columns := c.AddsColumns()
+	if name == "" || slices.Equal(earlier.Columns, columns) && !slices.ContainsFunc(files, isOpened) {
 		return nil
 	}
-	if err := formats.Annotatable(ctx, files, reading.Wanted(), limits); err != nil {
-		return setting.Errorf("{emit} annotated: %w", err)
+	wanted := reading.Wanted()
+	wanted.Columns = columns
+	if err := formats.Annotatable(ctx, files, wanted, limits); err != nil {
+		return setting.Errorf("{emit} "+name+": %w", err)
+	}
+	return nil
+}
+
+// checkItems returns an error if no file of the reference has one of the fields of items.
+func checkItems(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) error {
+	for _, field := range wanted.Fields.Items {
+		var missing error
+		for _, file := range files {
+			if !file.Reference {
+				continue
+			}
+			err := formats.ProbeText([]corpus.File{file}, field, wanted, limits)
+			if missing = cmp.Or(missing, err); err == nil {
+				missing = nil
+				break
+			}
+		}
+		if missing != nil {
+			return missing
+		}
 	}
 	return nil
 }
@@ -308,8 +359,7 @@ func (l listed) files(known []corpus.File) (files []corpus.File, err error) {
 	return files, nil
 }
 
-// staying returns the known files that the listings do not call unreadable. A file that is in the reference now is an
-// error.
+// staying returns the known files that are not listed as unreadable. A file that is in the reference now is an error.
 func (l listed) staying(known []corpus.File, working string) (staying []corpus.File, err error) {
 	unread, references := map[string]bool{}, map[string]bool{}
 	for _, file := range slices.Concat(l.input.Unread, l.reference.Unread) {
@@ -332,34 +382,33 @@ func (l listed) staying(known []corpus.File, working string) (staying []corpus.F
 }
 
 // Inputs returns the files of a configuration, cut into splits, and about how many bytes of
-// text they hold. The error is of no kind yet.
-func Inputs(ctx context.Context, config job.Config) (documents.Inputs, int64, error) {
-	found, err := listConfig(ctx, &config, nil)
+// text they hold. It chooses fields that the configuration does not name. The error is of no kind yet.
+func Inputs(ctx context.Context, config *job.Config) (documents.Inputs, int64, error) {
+	found, err := listConfig(ctx, config, nil, true)
 	if err != nil {
 		return documents.Inputs{}, 0, err
 	}
-	return found.inputs(ctx, &config, Earlier{})
+	return found.inputs(ctx, config, Earlier{})
 }
 
 // Apart does what [Inputs] does, for a job that writes: its folders must be apart from
 // what it reads. The error is of a kind of package failure.
-func Apart(ctx context.Context, config job.Config, earlier Earlier) (documents.Inputs, int64, error) {
-	found, err := listConfig(ctx, &config, earlier.Known)
-	// If the output is part of the input, the listing comes upon results of an earlier run of the same job. These are
-	// not the cause.
-	if fault := checkApart(&config, found); fault != nil {
+func Apart(ctx context.Context, config *job.Config, earlier Earlier) (documents.Inputs, int64, error) {
+	found, err := listConfig(ctx, config, earlier.Known, !earlier.HasRun)
+	// If the output is part of the input, the listing finds results of an earlier run. These are not the cause.
+	if fault := checkApart(config, found); fault != nil {
 		return documents.Inputs{}, 0, fault
 	}
 	var inputs documents.Inputs
 	var size int64
 	if err == nil {
-		inputs, size, err = found.inputs(ctx, &config, earlier)
+		inputs, size, err = found.inputs(ctx, config, earlier)
 	}
 	switch {
 	case ctx.Err() != nil:
 		err = ctx.Err()
 	case err != nil:
-		err = failure.Explain(&config, failure.Input, err)
+		err = failure.Explain(config, failure.Input, err)
 	}
 	return inputs, size, err
 }

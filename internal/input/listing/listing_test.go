@@ -36,7 +36,7 @@ func TestInputs(t *testing.T) {
 	reference := filepath.Join(t.TempDir(), "z.jsonl")
 	put(t, reference)
 	config.Reference = []string{reference}
-	inputs, size, err := Inputs(t.Context(), config)
+	inputs, size, err := Inputs(t.Context(), &config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestInputs(t *testing.T) {
 		t.Errorf("%d bytes in %+v", size, inputs)
 	}
 	config.Reference = []string{filepath.Join(filepath.Dir(reference), "nothing*")}
-	if _, _, err := Inputs(t.Context(), config); err == nil {
+	if _, _, err := Inputs(t.Context(), &config); err == nil {
 		t.Error("a reference that is not there is listed")
 	}
 }
@@ -71,7 +71,7 @@ func TestSplitBytes(t *testing.T) {
 // TestApart refuses folders for results that are read.
 func TestApart(t *testing.T) {
 	config := configOf(t)
-	if inputs, _, err := Apart(t.Context(), config, Earlier{}); err != nil || len(inputs.Files) != 1 {
+	if inputs, _, err := Apart(t.Context(), &config, Earlier{}); err != nil || len(inputs.Files) != 1 {
 		t.Errorf("%+v, %v", inputs, err)
 	}
 	for name, change := range map[string]func(*job.Config){
@@ -90,22 +90,22 @@ func TestApart(t *testing.T) {
 	} {
 		changed := config
 		change(&changed)
-		if _, _, err := Apart(t.Context(), changed, Earlier{}); !errors.Is(err, failure.Usage) {
+		if _, _, err := Apart(t.Context(), &changed, Earlier{}); !errors.Is(err, failure.Usage) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	trees := config
 	trees.Layout, trees.Emit = output.Tree, []string{output.Unique}
-	if _, _, err := Apart(t.Context(), trees, Earlier{}); err != nil {
+	if _, _, err := Apart(t.Context(), &trees, Earlier{}); err != nil {
 		t.Errorf("a tree: %v", err)
 	}
 	put(t, filepath.Join(trees.Input[0], strings.Repeat("\xff", 90)+".jsonl"))
-	if _, _, err := Apart(t.Context(), trees, Earlier{}); !errors.Is(err, failure.Input) ||
+	if _, _, err := Apart(t.Context(), &trees, Earlier{}); !errors.Is(err, failure.Input) ||
 		!strings.Contains(err.Error(), "would have a name of 276 bytes") {
 		t.Errorf("a tree that cannot be written: %v", err)
 	}
 	config.Input = []string{filepath.Join(config.Input[0], "nothing*")}
-	if _, _, err := Apart(t.Context(), config, Earlier{}); !errors.Is(err, failure.Input) {
+	if _, _, err := Apart(t.Context(), &config, Earlier{}); !errors.Is(err, failure.Input) {
 		t.Errorf("no file: %v", err)
 	}
 }

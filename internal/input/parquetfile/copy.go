@@ -23,8 +23,7 @@ import (
 const (
 	// copyDictionary is how large the dictionary of a column may grow in bytes before values are written as they are.
 	copyDictionary = 1 << 20
-	// copyValues is after how many values the library looks at the sizes of a page and of a dictionary. Values may be
-	// long.
+	// copyValues is after how many values the library checks the sizes of page and dictionary. Values may be long.
 	copyValues = 16
 )
 
@@ -54,8 +53,7 @@ func (f *File) Cut(w io.Writer, keep func(row int64) bool, column string,
 	return f.copy(w, keep, nil, &cutColumn{number, cuts})
 }
 
-// Cuttable returns an error if stretches cannot be cut out of the texts of a column: a [*FileError] if each is not one
-// string.
+// Cuttable returns an error if the texts of a column cannot be cut: a [*FileError] if each is not one string.
 func (f *File) Cuttable(column string) error {
 	number, err := f.find(column)
 	if err != nil {
@@ -142,8 +140,7 @@ func newCopier(f *File, w io.Writer, added []addedColumn) (c *copier, err error)
 	return c, err
 }
 
-// properties returns how a copy is written: each column compressed as in the first row group, and with a dictionary if
-// it has one.
+// properties returns how a copy is written: columns compressed, and with dictionaries, as in the first row group.
 func (f *File) properties() []parquet.WriterProperty {
 	properties := append(writerProperties(), parquet.WithMaxStatsSize(maxBound))
 	if len(f.metadata.RowGroups) == 0 {
@@ -379,50 +376,61 @@ func (s rowSet) set(i int64) { s[i/64] |= 1 << (i % 64) }
 
 func (s rowSet) has(i int64) bool { return s[i/64]>>(i%64)&1 == 1 }
 
-// Annotate writes rows with columns about their clusters behind all others: cluster and kept_id, which are strings, or
-// 64 bits, or null, cluster_size (64 bits) and kept (a truth value). A row that keep has chosen is annotated several
+// Annotate writes rows with columns about their clusters behind all others: names of documents, which are strings, or
+// 64 bits, or null, numbers (64 bits), and truth values. A row that keep has chosen is annotated several
 // times, before keep is asked about the next row group, so the function has to give the same each time. In all else it
 // is [File.Copy]. What Arrow and pandas say about columns is kept, and says the same about the new ones. A file that
 // has a column of one of these names is refused; see [File.Annotatable].
 func (f *File) Annotate(w io.Writer, keep func(row int64) bool,
 	annotations *corpus.Annotations,
 ) (rows int64, err error) {
-	if err := f.Annotatable(); err != nil {
+	if err := f.Annotatable(annotations.Columns); err != nil {
 		return 0, err
 	}
-	of := annotations.Of
-	name := func(field string, value func(row int64) string) addedColumn {
+	var columns []addedColumn
+	for _, column := range corpus.ColumnsNamed(annotations.Columns) {
+		columns = append(columns, columnOf(column, annotations))
+	}
+	return f.copy(w, keep, columns, nil)
+}
+
+func columnOf(column corpus.Column, annotations *corpus.Annotations) addedColumn {
+	of := func(row int64) any {
+		annotation := annotations.Of(row)
+		return column.Of(&annotation)
+	}
+	switch column.Of(&corpus.Annotation{}).(type) {
+	case int64:
+		return added(schema.NewInt64Node(column.Name, parquet.Repetitions.Required, -1), false,
+			func(row int64) (int64, bool) { return of(row).(int64), true })
+	case bool:
+		return added(schema.NewBooleanNode(column.Name, parquet.Repetitions.Required, -1), false,
+			func(row int64) (bool, bool) { return of(row).(bool), true })
+	case corpus.DocumentName:
 		if annotations.HaveIntegers {
-			return added(schema.NewInt64Node(field, parquet.Repetitions.Optional, -1), true,
+			return added(schema.NewInt64Node(column.Name, parquet.Repetitions.Optional, -1), true,
 				func(row int64) (int64, bool) {
-					n, err := strconv.ParseInt(value(row), 10, 64)
+					n, err := strconv.ParseInt(fmt.Sprint(of(row)), 10, 64)
 					return n, err == nil
 				})
 		}
-		return added(textNode(field, parquet.Repetitions.Optional), true, func(row int64) (parquet.ByteArray, bool) {
-			text := value(row)
-			return parquet.ByteArray(text), text != ""
-		})
 	}
-	fields := corpus.AnnotationFields
-	return f.copy(w, keep, []addedColumn{
-		name(fields[0], func(row int64) string { return of(row).Cluster }),
-		added(schema.NewInt64Node(fields[1], parquet.Repetitions.Required, -1), false,
-			func(row int64) (int64, bool) { return of(row).Size, true }),
-		added(schema.NewBooleanNode(fields[2], parquet.Repetitions.Required, -1), false,
-			func(row int64) (bool, bool) { return of(row).Kept, true }),
-		name(fields[3], func(row int64) string { return of(row).KeptID }),
-	}, nil)
+	return added(textNode(column.Name, parquet.Repetitions.Optional), true,
+		func(row int64) (parquet.ByteArray, bool) {
+			value := fmt.Sprint(of(row))
+			return parquet.ByteArray(value), value != ""
+		})
 }
 
 // Annotatable returns a [*FileError] if the file has a column already that [File.Annotate] would add.
-func (f *File) Annotatable() error {
-	root := f.metadata.Schema.Root()
+func (f *File) Annotatable(columns []string) error {
+	root, fields := f.metadata.Schema.Root(), []string{}
 	for i := range root.NumFields() {
-		if name := root.Field(i).Name(); slices.Contains(corpus.AnnotationFields, name) {
-			return &FileError{Reason: fmt.Sprintf(
-				"the file has a column %s already, which annotating would add; rename it", name)}
-		}
+		fields = append(fields, root.Field(i).Name())
+	}
+	if name := corpus.Clash(columns, fields); name != "" {
+		return &FileError{Reason: fmt.Sprintf(
+			"the file has a column %s already, which annotating would add; rename it", name)}
 	}
 	return nil
 }
@@ -455,8 +463,7 @@ func textNode(name string, repetition parquet.Repetition) schema.Node {
 // maxBound is the longest smallest or largest value of a column that a footer has, in bytes.
 const maxBound = 64
 
-// footerWriter holds the footer of a copy back, to put the schema of the file into it: the library drops what it does
-// not know.
+// footerWriter holds the footer of a copy back, to put the file's schema into it: the library drops unknown parts.
 type footerWriter struct {
 	output io.Writer
 	held   *bytes.Buffer // nil until the footer
@@ -469,8 +476,7 @@ func (w *footerWriter) Write(p []byte) (int, error) {
 	return w.output.Write(p)
 }
 
-// finish writes what was held back, with the schema in the footer of the file that was copied, and this many columns of
-// its own.
+// finish writes the footer with the schema of the file that was copied, and this many columns of its own.
 func (w *footerWriter) finish(source []byte, added int) error {
 	held := w.held.Bytes()
 	length := int(binary.LittleEndian.Uint32(held[len(held)-endBytes:]))
@@ -534,8 +540,7 @@ func writerProperties() []parquet.WriterProperty {
 	}
 }
 
-// arrowKey is the key under which Arrow keeps the schema of a table, with types that Parquet does not have, such as
-// dictionaries.
+// arrowKey is the key of Arrow's schema of a table, with types that Parquet lacks, such as dictionaries.
 const arrowKey = "ARROW:schema"
 
 // describe adds columns to what Arrow and pandas say of a table. What cannot be read is left out: it is damaged.

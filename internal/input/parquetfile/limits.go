@@ -1,7 +1,10 @@
 package parquetfile
 
 import (
+	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -32,8 +35,7 @@ const (
 	wordBytes  = 24
 	// maxBlock is how many differences a block of them may have. Writers make 128.
 	maxBlock = 1 << 16
-	// maxPageValues is how many values a page may have, nulls among them. Nulls take next to no bytes in the file,
-	// and five in memory.
+	// maxPageValues bounds the values of a page, with nulls, which take hardly a byte in the file and five in memory.
 	maxPageValues = 16 << 20
 )
 
@@ -55,8 +57,7 @@ func (f *File) Limit(bytes int64, hold func() (release func(), err error)) {
 	f.most, f.hold = bytes, hold
 }
 
-// mostList is how many bytes the values of a row of lists may have: they are there twice, and once more while they
-// grow.
+// mostList bounds the bytes of values of a row of lists: they are there twice, and once more while they grow.
 func (f *File) mostList() int64 {
 	if f.most == 0 {
 		return math.MaxInt64
@@ -97,5 +98,99 @@ func (p *pages) settle() {
 	if p.release != nil {
 		p.release()
 		p.release = nil
+	}
+}
+
+// FileError says that a file, or a column in all row groups, cannot be used. Reading again will not help.
+type FileError struct {
+	// Reason says what is wrong and, where something can be done, what helps.
+	Reason string
+	Err    error
+}
+
+func (e *FileError) Error() string {
+	if e.Err == nil {
+		return e.Reason
+	}
+	return e.Reason + ": " + e.Err.Error()
+}
+
+func (e *FileError) Unwrap() error { return e.Err }
+
+// GroupError says that the rest of a row group cannot be used. Other row groups may well be whole.
+type GroupError struct {
+	// Group is the number of the row group in its file, from 0.
+	Group int
+	// First is the first row that is lost, counted from the beginning of the file; Rows is how many are lost.
+	First, Rows int64
+	Column      string
+	Err         error
+}
+
+func (e *GroupError) Error() string {
+	return fmt.Sprintf("column %s of row group %d is damaged, which loses %d rows from row %d on: %v",
+		e.Column, e.Group, e.Rows, e.First, e.Err)
+}
+
+func (e *GroupError) Unwrap() error { return e.Err }
+
+// PageError says that a page would bring the memory of its file's readers beyond [File.Limit].
+type PageError struct {
+	Column string
+	// Bytes is what the page and all that is held with it take, Limit what they may take.
+	Bytes, Limit int64
+}
+
+func (e *PageError) Error() string {
+	return fmt.Sprintf("the pages of column %s take about %d MiB of memory, and %d MiB are the limit: "+
+		"give a --memory of twice what they take and 64 MiB, or rewrite the file with smaller pages",
+		e.Column, e.Bytes>>20, e.Limit>>20)
+}
+
+// RowError says that a row of lists is longer than [File.Limit] allows. Rows after it can be read.
+type RowError struct {
+	// Row is its number, counted from the beginning of the file.
+	Row int64
+	// Bytes is how long it is, Limit how long it may be.
+	Bytes, Limit int64
+}
+
+func (e *RowError) Error() string {
+	return fmt.Sprintf("row %d has %d bytes, and %d are the limit", e.Row, e.Bytes, e.Limit)
+}
+
+// FieldError says that a path does not lead to one leaf column.
+type FieldError struct {
+	Path string
+	// There are the paths that could be meant: those below Path if it leads to a struct, otherwise all of the file.
+	There []string
+	Many  bool
+}
+
+func (e *FieldError) Error() string {
+	if e.Many {
+		return fmt.Sprintf("several columns are called %q", e.Path)
+	}
+	if len(e.There) == 0 {
+		return fmt.Sprintf("no field %q: the file has no columns", e.Path)
+	}
+	const most = 20
+	there, more := e.There, ""
+	if len(there) > most {
+		there, more = there[:most], fmt.Sprintf(" and %d more", len(there)-most)
+	}
+	var quoted []string
+	for _, path := range there {
+		quoted = append(quoted, strconv.Quote(path))
+	}
+	return fmt.Sprintf("no field %q; there are %s%s", e.Path, strings.Join(quoted, ", "), more)
+}
+
+// recovered turns a panic of the library into an error. It is deferred where the library gets bytes that may be
+// damaged. Known panics of version 0.32: an index beyond the dictionary, a page of a nested column without levels,
+// levels longer than their page, decimals of impossible types.
+func recovered(err *error) {
+	if value := recover(); value != nil {
+		*err = fmt.Errorf("the decoder gave up: %v", value)
 	}
 }

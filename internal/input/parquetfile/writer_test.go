@@ -82,6 +82,9 @@ func TestWriter(t *testing.T) {
 
 // TestRowGroups: row groups are bounded by rows and by bytes.
 func TestRowGroups(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a hundred thousand rows, one after the other")
+	}
 	rows := make([]reject, 100_000)
 	for i := range rows {
 		rows[i].Position = int64(i)

@@ -75,8 +75,7 @@ func mostSigns(found []uint32) *Language {
 }
 
 // openings are the statements that code of a language, and hardly any other text, begins with. Where a line may be of
-// several languages, the first counts. The last of Python is also how files of settings begin, whose comments are
-// Python's.
+// several languages, the first counts. The last of Python also begins files of settings, whose comments are Python's.
 var openings = sync.OnceValue(func() []opening {
 	return []opening{
 		begins("shell", `#!.*\b(?:ba|da|k|z)?sh\b`),

@@ -106,8 +106,7 @@ func (s *Scanner) word(size int) Token {
 	return s.found(end, Name)
 }
 
-// nameLength returns the length of the letter at a place, or, behind the first one, of the digit. It is 0 if no
-// name goes on there.
+// nameLength returns the length of the letter at a place or, behind the first one, of the digit; 0 ends the name.
 func (s *Scanner) nameLength(at int, first bool) int {
 	if at >= len(s.text) {
 		return 0
@@ -150,8 +149,7 @@ func markLength(text []byte) int {
 // like the beginning of one costs little.
 const longestRegexp = 1000
 
-// comment returns where the comment ends that begins here, or 0 if none does. One that nothing closes goes to the end
-// of the text.
+// comment returns the end of the comment that begins here, or 0 if none does. An unclosed one goes to the end.
 func (s *Scanner) comment() int {
 	rest := s.text[s.at:]
 	for _, open := range s.language.lineComments {

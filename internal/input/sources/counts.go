@@ -36,6 +36,9 @@ type Counts struct {
 	Elsewhere Tally `json:",omitempty"`
 	// Shared counts, by source, the documents that have a near-duplicate in each source.
 	Shared []Tally `json:",omitempty"`
+	// Lost counts the shingles that are lost with removed documents, and LostOf all shingles of these.
+	Lost   Tally `json:",omitempty"`
+	LostOf Tally `json:",omitempty"`
 	// Words counts the words of documents, and Cut the words that are cut, if passages are looked for.
 	Words Tally `json:",omitempty"`
 	Cut   Tally `json:",omitempty"`
@@ -113,6 +116,10 @@ type Row struct {
 	Removed int64 `json:"removed"`
 	// Elsewhere counts the documents that have a near-duplicate in at least one other source.
 	Elsewhere int64 `json:"elsewhere"`
+	// Lost counts the shingles of its removed documents that the documents kept for these lack.
+	Lost int64 `json:"lost,omitempty"`
+	// LostOf counts all shingles of its removed documents, distinct per document, where Lost is counted.
+	LostOf int64 `json:"lost_of,omitempty"`
 	// Words counts the words of its documents, with trimmed or passages and without --source-field.
 	Words int64 `json:"words,omitempty"`
 	// WordsCut counts its words that are cut in trimmed.
@@ -148,7 +155,7 @@ func (s Share) Name() string {
 const mostShares = 1000
 
 // Table returns a row for each source that has documents, the one with the most documents first; of two with one name,
-// that of the reference. It has the largest shares, a thousand in all.
+// the source of the reference. It has the largest shares, a thousand in all.
 func Table(all []Source, c Counts) []Row {
 	var rows []Row
 	var sizes []int64 // of all shares
@@ -161,6 +168,8 @@ func Table(all []Source, c Counts) []Row {
 			Documents: c.Documents.Of(of),
 			Removed:   c.Removed.Of(of),
 			Elsewhere: c.Elsewhere.Of(of),
+			Lost:      c.Lost.Of(of),
+			LostOf:    c.LostOf.Of(of),
 			In:        []Share{},
 			Words:     c.Words.Of(of),
 			WordsCut:  c.Cut.Of(of),

@@ -20,8 +20,7 @@ const (
 	MostReference = 28
 )
 
-// Source is a file, a folder or a value of a field, or what is left of a corpus that has more of them than are told
-// apart.
+// Source is a file, a folder or a value of a field, or the rest if a corpus has more of them than are told apart.
 type Source struct {
 	// Name is the value, or the path below the folder that all files of the corpus have in common.
 	Name string
@@ -266,8 +265,7 @@ type Choice struct {
 	Rest    [Corpora]Number
 }
 
-// Choose makes the leading values of both corpora sources. One source of each is for all other values, if there are
-// any.
+// Choose makes the leading values of both corpora sources, and one source of each for all other values.
 func Choose(leading [Corpora]*Leading) *Choice {
 	c := &Choice{}
 	for _, corpus := range []Corpus{Reference, Input} {

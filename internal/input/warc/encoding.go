@@ -44,8 +44,7 @@ func (d *decoder) decode(body []byte, head httpHead, limit int64) ([]byte, error
 	return body, nil
 }
 
-// undo undoes one of the encodings that are listed, into one of the two buffers. It returns which one, -1 if the body
-// is in none.
+// undo undoes one of the listed encodings, into one of the two buffers. It returns which one, -1 if there is none.
 func (d *decoder) undo(buffer int, body []byte, listed [][]byte, limit int64) (decoded []byte, name int, err error) {
 	for _, byMagic := range []bool{true, false} {
 		for i, encoding := range slices.Backward(listed) {

@@ -28,8 +28,7 @@ func isVersion(line []byte) bool {
 
 func isBlank(line []byte) bool { return len(bytes.TrimRight(line, "\r\n")) == 0 }
 
-// field splits a header line at its colon into a name and a value. Crawlers have written lines without a colon; these
-// are no field.
+// field splits a header line at its colon into name and value. Lines without a colon, as crawlers write, are no field.
 func field(line []byte) (name, value []byte, ok bool) {
 	name, value, ok = bytes.Cut(line, []byte(":"))
 	return bytes.TrimRight(name, " \t"), bytes.TrimSpace(value), ok
@@ -92,14 +91,14 @@ func isARCDate(field []byte) bool {
 	return len(bytes.Trim(field, "0123456789")) == 0 && shortest <= len(field) && len(field) <= longest
 }
 
-// isAddress reports whether a field may be an IP address of ARC. Crawlers write "-" or nothing for one they do not
-// know.
+// isAddress reports whether a field may be an IP address of ARC: crawlers write "-" or nothing for unknown ones.
 func isAddress(field []byte) bool { return len(bytes.Trim(field, "0123456789abcdefABCDEF.:-")) == 0 }
 
 type httpHead struct {
 	status                int
 	length                int64 // of the body, 0 if the head does not tell it
 	contentType, location []byte
+	contentTypes          [][]byte // the values of all its lines
 	encodings             [][]byte // of the content, then of the transfer, as they are listed
 }
 
@@ -119,7 +118,7 @@ func parseHTTP(block []byte) (head httpHead, body []byte, err error) {
 		name, value, _ := field(line)
 		switch {
 		case is(name, "content-type"):
-			head.contentType = value
+			head.contentType, head.contentTypes = value, append(head.contentTypes, value)
 		case is(name, "content-encoding"):
 			head.encodings = appendListed(head.encodings, value)
 		case is(name, "transfer-encoding"):
@@ -142,8 +141,7 @@ func appendListed(names [][]byte, list []byte) [][]byte {
 }
 
 // dechunk appends the content of the chunks of a body. It reports whether the body is in chunks at all: crawlers write
-// bodies that they have decoded under the head of one that was not. A body that ends within a chunk gives what is
-// there.
+// bodies that they have decoded under the head of one that was not. A body may end within a chunk.
 func dechunk(dst, body []byte) ([]byte, bool) {
 	for {
 		line, rest := nextLine(body)
@@ -170,8 +168,7 @@ func dechunk(dst, body []byte) ([]byte, bool) {
 	}
 }
 
-// mediaType splits a Content-Type into the media type, in lower case, and the charset parameter. What is no media type
-// gives an empty one.
+// mediaType splits a Content-Type into media type, in lower case and empty if malformed, and charset parameter.
 func mediaType(contentType []byte) (name string, charset []byte) {
 	first, parameters, _ := bytes.Cut(contentType, []byte(";"))
 	name = strings.ToLower(string(bytes.TrimSpace(first)))

@@ -61,8 +61,7 @@ type Options struct {
 	Start int64
 	// End, if not 0, is where in a plain file the source ends, in bytes. It unmasks a length that reaches beyond.
 	End int64
-	// Hold, if not nil, is called before a record of more than 8 MiB is held. It may wait, and its error is the error
-	// of [Reader.Next].
+	// Hold, if not nil, is called before a record of more than 8 MiB is held. It may wait. Next returns its error.
 	Hold func() error
 }
 
@@ -181,8 +180,7 @@ func (r *Reader) record(h header) (Frame, error) {
 			return r.cut(end, ""), nil
 		}
 	}
-	// What follows is no record. Either the length reaches into the next one or beyond the end, or there is junk, or
-	// the rest of a page.
+	// What follows is no record. The length is too large, or this is junk, or the rest of a page.
 	r.inDoubt = h.isWARC
 	if next := r.find(h, min(length, have)); next < min(length, have) {
 		return r.cut(next,

@@ -16,7 +16,8 @@ import (
 type Use uint8
 
 const (
-	// Document is a page: a response or resource of status 200 and a text type, or the text of a conversion.
+	// Document is a page: a response or resource of status 200 and a text type, or the text of a conversion. A parser
+	// that reads pages as browsers show them also takes other statuses and types.
 	Document Use = iota
 	// Warcinfo is about the archive: the record of that type, or the first record of an ARC file.
 	Warcinfo
@@ -31,8 +32,7 @@ const (
 	OtherStatus
 	// OtherType is a response or resource whose media type is no text, such as an image.
 	OtherType
-	// OfCrawler is a record of the crawler about its work, such as the log of wget, or about a page, such as its text
-	// or a picture of it.
+	// OfCrawler is a record of the crawler about its work, such as a log, or a page, such as its text or picture.
 	OfCrawler
 	Uses = iota
 )
@@ -71,7 +71,10 @@ type Record struct {
 // Parser reads frames. It keeps its decoders and buffers, and is not for concurrent use.
 type Parser struct {
 	// Limit is the longest payload in bytes, its HTTP encodings undone.
-	Limit   int64
+	Limit int64
+	// AsShown takes each response for a page that a browser shows as one: of any status, of types that browsers sniff,
+	// SVG, and the parts of a multipart response.
+	AsShown bool
 	decoder decoder
 	date    []byte
 	head    warcHead
@@ -200,7 +203,7 @@ func (p *Parser) response(r Record, block []byte) (Record, error) {
 	if err != nil {
 		return r, err
 	}
-	if r.Status = head.status; r.Status != 200 {
+	if r.Status = head.status; r.Status != 200 && !(p.AsShown && isShown(head, body)) {
 		r.Use = OtherStatus
 		r.MediaType, r.Charset = mediaType(head.contentType)
 		if r.Status/100 == 3 {
@@ -213,17 +216,31 @@ func (p *Parser) response(r Record, block []byte) (Record, error) {
 
 // page decides by the media type whether a body is a document, and decodes it.
 func (p *Parser) page(r Record, body []byte, head httpHead) (Record, error) {
-	r.MediaType, r.Charset = mediaType(head.contentType)
-	if r.MediaType == "" {
-		r.MediaType, _ = mediaType(p.head.payloadType)
+	contentType := head.contentType
+	if p.AsShown {
+		contentType = lastType(head.contentTypes)
 	}
-	if r.MediaType != "" && !isText(r.MediaType) {
+	if r.MediaType, r.Charset = mediaType(contentType); r.MediaType == "" {
+		if r.MediaType, _ = mediaType(p.head.payloadType); p.AsShown && isSniffed(r.MediaType) {
+			r.MediaType = ""
+		}
+	}
+	isMultipart := p.AsShown && strings.HasPrefix(r.MediaType, "multipart/")
+	isXML := p.AsShown && strings.HasSuffix(r.MediaType, "+xml")
+	if r.MediaType != "" && !isText(r.MediaType) && !isMultipart && !isXML {
 		r.Use = OtherType
 		return r, nil
 	}
 	var err error
 	if r.Payload, err = p.decoder.decode(body, head, p.Limit); err != nil {
 		return r, err
+	}
+	if isMultipart {
+		r.MediaType, r.Charset, r.Payload = shownPart(r.Payload, p.Limit)
+	}
+	if isError := r.Status >= 400; isError && isNotice(r.Payload) {
+		r.Use, r.Payload = OtherStatus, nil
+		return r, nil
 	}
 	if r.MediaType == "" {
 		if r.MediaType = sniff(r.Payload); r.MediaType == "" {

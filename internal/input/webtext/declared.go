@@ -74,6 +74,44 @@ func TitleWords(page []byte) []byte {
 	}
 }
 
+// TitleElements and HeadingElements contain texts that a user may weigh.
+var (
+	TitleElements   = []string{"title"}
+	HeadingElements = []string{"h1", "h2", "h3", "h4", "h5", "h6"}
+)
+
+// endsHeading are the elements that end a heading that nothing else ends.
+var endsHeading = []string{"body", "p", "div", "section", "article", "ul", "ol", "table", "form"}
+
+// AppendInside appends the text in the elements of a web page that have one of the names, a line for each.
+func AppendInside(dst, page []byte, names []string) []byte {
+	tokens, isInside := html.NewTokenizer(bytes.NewReader(page)), false
+	for {
+		token := tokens.Next()
+		switch token {
+		case html.ErrorToken:
+			return dst
+		case html.TextToken:
+			if isInside {
+				dst = append(dst, tokens.Text()...)
+			}
+		case html.StartTagToken, html.EndTagToken:
+			tag, _ := tokens.TagName()
+			name := string(tag)
+			isWanted := slices.Contains(names, name)
+			if isInside && (isWanted || slices.Contains(endsHeading, name)) {
+				dst, isInside = append(dst, '\n'), false
+			}
+			if isWanted {
+				isInside = token == html.StartTagToken
+			}
+			if name == "body" && names[0] == TitleElements[0] {
+				return dst // a title behind it is of a picture
+			}
+		}
+	}
+}
+
 // HasPasswordInput reports whether the source of a web page has a field for a password.
 func HasPasswordInput(page []byte) bool {
 	for tag := range tagsNamed(page, "input") {

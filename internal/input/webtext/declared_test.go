@@ -34,3 +34,17 @@ func TestTitleWords(t *testing.T) {
 		}
 	}
 }
+
+// TestAppendInside: a line for each title or heading, whatever is in it or forgets to end it.
+func TestAppendInside(t *testing.T) {
+	const page = `<html><head><title>A &amp; b 7</title><body><h1>One <b>two</b></h1><p>text
+		<h2>Three<h3>four</h3><script>"<h1>no</h1>"</script><h4>five<p>text</p><svg><title>no</title></svg>`
+	for _, test := range []struct {
+		names []string
+		want  string
+	}{{TitleElements, "A & b 7\n"}, {HeadingElements, "One two\nThree\nfour\nfive\n"}} {
+		if got := string(AppendInside(nil, []byte(page), test.names)); got != test.want {
+			t.Errorf("%v: %q, want %q", test.names, got, test.want)
+		}
+	}
+}

@@ -181,21 +181,24 @@ func textOf(page string, mode Mode) string {
 // FuzzOpen: whatever tags come, an element is open as often as it has begun without ending.
 func FuzzOpen(f *testing.F) {
 	f.Add("<p><b hidden><table><td><p></b></table></p><li><li hidden></ul>x<hr/></p><option><div></td></tr>")
+	f.Add("<svg><text>a<foreignObject><p><math><mtext>b</svg></foreignObject><svg/><p>c<template shadowrootmode=open>d")
 	f.Fuzz(func(t *testing.T, page string) {
-		e := Extractor{}
+		e := Extractor{AsShown: true}
 		e.Append(nil, Page{Content: []byte(page)})
-		paragraphs, tables := 0, 0
+		paragraphs, tables, foreign := 0, 0, 0
 		for _, open := range e.html.elements.open {
 			switch open.tag {
 			case paragraph:
 				paragraphs++
 			case table:
 				tables++
+			case svg, mathML:
+				foreign++
 			}
 		}
-		if got := e.html.elements; got.paragraphs != paragraphs || got.tables != tables {
-			t.Errorf("%d paragraphs and %d tables are open, and %d and %d are counted", paragraphs, tables,
-				got.paragraphs, got.tables)
+		if got := e.html.elements; got.paragraphs != paragraphs || got.tables != tables || got.foreign != foreign {
+			t.Errorf("%d paragraphs, %d tables and %d of SVG are open, and %d, %d and %d are counted",
+				paragraphs, tables, foreign, got.paragraphs, got.tables, got.foreign)
 		}
 	})
 }

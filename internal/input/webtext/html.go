@@ -8,20 +8,22 @@ import (
 
 // htmlText turns HTML and XML into text. It keeps its buffers.
 type htmlText struct {
-	mode   Mode
-	reader bytes.Reader
-	text   []byte
-	blocks []block // those that have ended
-	block  block   // the one at hand, which ends where the text does
-	space  bool    // white space came since the last byte of text
-	links  int     // open links
-	skip   *tag    // the element that is skipped; nil if none is
-	depth  int     // how many of its kind are open
+	mode    Mode
+	asShown bool // see [Extractor]
+	reader  bytes.Reader
+	text    []byte
+	blocks  []block // those that have ended
+	block   block   // the one at hand, which ends where the text does
+	space   bool    // white space came since the last byte of text
+	links   int     // open links
+	skip    *tag    // the element that is skipped; nil if none is
+	depth   int     // how many of its kind are open
 
 	elements elements
 	sheet    sheet                  // of the page
 	isSheet  bool                   // style sheets are read, of an element style that applies
 	hasSheet bool                   // they have been read
+	values   map[string]string      // the attributes of the field at hand
 	reversed int                    // open elements that turn text round
 	styles   map[string]styleHiding // what styles hide and show, of those that were seen last
 	titles   int                    // bytes of titles
@@ -75,7 +77,7 @@ func (h *htmlText) append(dst, content []byte, mode Mode) []byte {
 	for h.floor.lower(len(text) > len(dst)+h.titles) {
 		text = h.read(dst, content, mode)
 	}
-	return text
+	return append(text, h.sheet.texts...)
 }
 
 func (h *htmlText) read(dst, content []byte, mode Mode) (text []byte) {
@@ -88,7 +90,10 @@ func (h *htmlText) read(dst, content []byte, mode Mode) (text []byte) {
 			if h.skip == nil {
 				h.addText(tokens.Text())
 			} else if h.isSheet && !h.hasSheet {
-				h.sheet.add(tokens.Text())
+				sheet := tokens.Text()
+				if h.sheet.add(sheet); h.asShown {
+					h.sheet.addTexts(sheet)
+				}
 				h.sheet.isLate = h.sheet.isLate || len(h.text) > len(dst)+h.titles
 			}
 		case html.StartTagToken:
@@ -124,7 +129,15 @@ func (h *htmlText) appendXML(dst, content []byte) []byte {
 // such as images may have no other end.
 func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 	raw := tokens.Raw()[len("<"):]
-	t := tagOf(raw)
+	t := h.tagOf(raw)
+	isForeignPart := h.elements.isForeign()
+	if isForeignPart {
+		tokens.NextIsNotRawText()
+		if t.rules&isBreakout != 0 {
+			h.elements.leaveForeign()
+			isForeignPart = false
+		}
+	}
 	if h.skip != nil && h.skip.rules&isForeign != 0 {
 		tokens.NextIsNotRawText() // no element of SVG is a script
 		if t.rules&isBreakout != 0 {
@@ -140,9 +153,10 @@ func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 	if t == noScript {
 		tokens.NextIsNotRawText()
 	}
+	isSkipped := t.kind == skipped && !(h.asShown && t.rules&isForeign != 0)
 	switch {
 	case isClosed:
-	case t.kind == skipped:
+	case isSkipped:
 		h.skip, h.depth, h.isSheet = t, 1, t == style && appliesAlways(raw)
 	case t.kind == link:
 		h.links++
@@ -150,23 +164,29 @@ func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 		h.reversed++
 		h.addText(rightToLeft)
 	}
-	if h.breaks(t) {
+	var hides, shows hiding
+	isOpened := h.skip == nil && !isSkipped
+	if isOpened {
+		hides, shows = h.ownHiding(tokens, t, raw)
+		if t == svg && hasNoRoom(upToEnd(raw)) {
+			hides |= gone
+		}
+	}
+	if h.breaks(t, hides) {
 		h.endBlock()
 		h.block.isTitle, h.block.isHead = t.kind == title && !isClosed, t.rules&isHeading != 0
 	}
-	if h.skip == nil && t.kind != skipped {
-		h.open(tokens, t, raw, isClosed)
+	if isOpened && !(isForeignPart && isClosed) {
+		h.open(t, raw, isClosed, hides, shows)
 	}
 }
 
-// open opens an element, with what hides it and what shows it again.
-func (h *htmlText) open(tokens *html.Tokenizer, t *tag, raw []byte, isClosed bool) {
+func (h *htmlText) open(t *tag, raw []byte, isClosed bool, hides, shows hiding) {
 	name, aside := elementOf(t, raw), hiding(0)
 	if !isClosed {
 		aside = t.asideOf(raw)
 	}
 	isPassword := t == input && bytes.EqualFold(attributeOf(upToEnd(raw), "type"), []byte("password"))
-	hides, shows := h.ownHiding(tokens, raw, t.breaks && t.rules&isPart == 0)
 	h.floor.asks = h.floor.asks || isPassword && (hides|h.elements.hidden())&unseen == 0
 	switch {
 	case aside == mainRole:
@@ -180,8 +200,12 @@ func (h *htmlText) open(tokens *html.Tokenizer, t *tag, raw []byte, isClosed boo
 	if t.rules&isSized != 0 {
 		shows |= tiny
 	}
+	own := t.hides
+	if h.asShown {
+		own &^= h.showAttributes(t, raw, hides)
+	}
 	h.elements.blocks = len(h.blocks)
-	h.elements.begin(name, hides|t.hides|aside, shows|t.shows)
+	h.elements.begin(name, hides|own|aside, shows|t.shows)
 	h.noteEnds()
 }
 
@@ -206,12 +230,13 @@ func (h *htmlText) proseBefore(block int) int {
 var (
 	style, override            = tags["style"], tags["bdo"]
 	input, noScript, header    = tags["input"], tags["noscript"], tags["header"]
+	pageTitle                  = tags["title"]
 	rightToLeft, endOfOverride = []byte("\u202e"), []byte("\u202c")
 )
 
 // end handles an end tag, after its opening bracket and slash.
 func (h *htmlText) end(raw []byte) {
-	t := tagOf(raw)
+	t := h.tagOf(raw)
 	if h.skip != nil {
 		if t == h.skip {
 			if h.depth--; h.depth == 0 {
@@ -230,19 +255,21 @@ func (h *htmlText) end(raw []byte) {
 	if t == form {
 		h.elements.endForm()
 	}
+	h.elements.last = 0
 	h.elements.end(elementOf(t, raw))
-	if h.breaks(t) {
+	if h.breaks(t, h.elements.last) {
 		h.endBlock()
 	}
 	h.noteEnds()
 }
 
-// breaks reports whether a tag ends a line. Within what is left out it does not.
-func (h *htmlText) breaks(t *tag) bool {
+// breaks reports whether a tag of an element that is hidden in some ways ends a line. Within what is left out it does
+// not, and the tags of what has no box do not.
+func (h *htmlText) breaks(t *tag, own hiding) bool {
 	if t.breaks {
 		h.floor.endBlock()
 	}
-	return t.breaks && (t.kind == title || h.elements.hidden()&^h.floor.void == 0)
+	return t.breaks && (t.kind == title || (h.elements.hidden()|own&gone)&^h.floor.void == 0)
 }
 
 func (h *htmlText) addText(piece []byte) {
@@ -254,7 +281,7 @@ func (h *htmlText) addText(piece []byte) {
 	before := len(h.text)
 	for len(piece) > 0 {
 		n := 0
-		for n < len(piece) && !isSpace(piece[n]) {
+		for n < len(piece) && isSeen(piece[n]) {
 			n++
 		}
 		if n > 0 {
@@ -265,8 +292,8 @@ func (h *htmlText) addText(piece []byte) {
 			h.text = append(h.text, piece[:n]...)
 			piece = piece[n:]
 		}
-		for n = 0; n < len(piece) && isSpace(piece[n]); n++ {
-			h.space = true
+		for n = 0; n < len(piece) && !isSeen(piece[n]); n++ {
+			h.space = h.space || isSpace(piece[n])
 		}
 		piece = piece[n:]
 	}
@@ -274,6 +301,9 @@ func (h *htmlText) addText(piece []byte) {
 		h.block.linked += len(h.text) - before
 	}
 }
+
+// isSeen reports whether a byte is of a character that is seen. A control is not, and it is no space either.
+func isSeen(c byte) bool { return c > ' ' && c != 0x7f }
 
 func isSpace(c byte) bool {
 	return c <= ' ' && (c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f')

@@ -10,7 +10,6 @@ const MarkupBytes = 32
 
 const markupShingle = 4
 
-// mostTags is how many tags of a page are looked at.
 const mostTags = 1 << 14
 
 // AppendMarkup appends a sketch of the markup of a web page, of [MarkupBytes] bytes: of the shingles of four adjacent
@@ -47,8 +46,7 @@ func AppendMarkup(dst, page []byte) []byte {
 	return dst
 }
 
-// MarkupSimilarity estimates the Jaccard similarity of the shingles that two sketches are of, with a standard error of
-// at most .09.
+// MarkupSimilarity estimates the Jaccard similarity of the shingles of two sketches; standard error at most 0.09.
 func MarkupSimilarity(a, b []byte) float64 {
 	same := 0
 	for i := range min(len(a), len(b), MarkupBytes) {
@@ -112,7 +110,6 @@ func behind(page []byte, name string) []byte {
 	}
 }
 
-// mostTagBytes is how much of a tag is looked at.
 const mostTagBytes = 1 << 12
 
 // upToEnd returns the tag that a text begins with, up to its end.

@@ -6,19 +6,19 @@ import (
 )
 
 // elements are the open elements, each within the one before. Only what may hide text is told apart. They follow the
-// rules of HTML for end tags that are missing or too many, so that a page cannot look otherwise to us than in a
-// browser.
+// rules of HTML for end tags that are missing or too many, so that a page looks the same here as in a browser.
 type elements struct {
 	open []element
 	// paragraphs is how many of them are paragraphs, tables how many are tables, and parts how many are articles or the
 	// main part of the page.
 	paragraphs, tables int
 	parts              int
-	blocks             int   // how many blocks of text have ended
-	ended              []int // of the elements that have ended and break lines, how many blocks had before they began
+	foreign, pages     int    // how many are SVG or MathML, and how many pages within these
+	last               hiding // how the last element that has ended was hidden, with those around it
+	blocks             int    // how many blocks of text have ended
+	ended              []int  // of the elements that have ended and break lines, how many blocks had before they began
 }
 
-// element is an open element.
 type element struct {
 	elementName
 	hides, shows hiding // its own
@@ -26,14 +26,12 @@ type element struct {
 	first        int    // how many blocks had ended before it began
 }
 
-// elementName tells elements apart: by their tags, and those that have none of their own by the beginnings of their
-// names.
+// elementName tells elements apart: by their tags or, if they have none of their own, by the beginnings of names.
 type elementName struct {
 	tag  *tag
 	name [longestName + 2]byte
 }
 
-// rules say how elements begin and end.
 type rules uint16
 
 const (
@@ -50,12 +48,11 @@ const (
 	isHeading                      // is the heading of what follows
 )
 
-// ruled are the elements of each rule.
 var ruled = map[rules]string{
 	isVoid: "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr",
 	isBlock: `address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6
 		header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul xmp`,
-	isBound:      "applet caption html table td th marquee object template",
+	isBound:      "applet caption foreignobject html table td th marquee object template",
 	isPart:       "table tbody thead tfoot tr td th caption",
 	isFormatting: "a b big code em font i nobr s small strike strong tt u",
 	isSection:    "ul ol dl menu dir select div section article table td th",
@@ -77,7 +74,6 @@ var enders = []struct{ starts, ends string }{
 	{"tbody thead tfoot", "tbody thead tfoot"},
 }
 
-// addRules adds the rules to the table of tags.
 func addRules(at func(name string) *tag) {
 	for rule, names := range ruled {
 		for name := range strings.FieldsSeq(names) {
@@ -94,6 +90,9 @@ func addRules(at func(name string) *tag) {
 }
 
 var paragraph, table, article, mainPart, form = tags["p"], tags["table"], tags["article"], tags["main"], tags["form"]
+
+// foreignPage is the element of SVG that holds HTML.
+var svg, mathML, foreignPage = tags["svg"], tags["math"], tags["foreignobject"]
 
 // elementOf returns the name of the element of a raw tag, after its opening bracket.
 func elementOf(t *tag, raw []byte) elementName {
@@ -126,7 +125,6 @@ func (e *elements) hidden() hiding {
 // Browsers nest no deeper.
 const mostOpen, mostSought = 1 << 14, 512
 
-// begin opens an element.
 func (e *elements) begin(n elementName, hides, shows hiding) {
 	if e.paragraphs > 0 && n.tag.rules&isBlock != 0 {
 		e.endOne(paragraph, isBound)
@@ -155,6 +153,10 @@ func (e *elements) count(t *tag, n int) {
 		e.tables += n
 	case article, mainPart:
 		e.parts += n
+	case svg, mathML:
+		e.foreign += n
+	case foreignPage:
+		e.pages += n
 	}
 }
 
@@ -172,6 +174,7 @@ func (e *elements) end(n elementName) {
 		open := &e.open[at]
 		switch {
 		case open.elementName == n && goesOn: // what is within it goes on
+			e.last = open.hidden
 			e.open = append(e.open[:at], e.open[at+1:]...)
 			e.settle(at)
 			return
@@ -181,6 +184,28 @@ func (e *elements) end(n elementName) {
 		case open.tag.rules&isBound != 0, !goesOn && open.tag.rules&(isBlock|isPart) != 0:
 			return
 		}
+	}
+}
+
+// isForeign reports whether the elements here are of SVG or MathML, and not of a page within these.
+func (e *elements) isForeign() bool { return e.foreign > 0 && (e.pages == 0 || e.foreignAt() >= 0) }
+
+func (e *elements) foreignAt() int {
+	for at := len(e.open) - 1; at >= max(0, len(e.open)-mostSought); at-- {
+		switch e.open[at].tag {
+		case svg, mathML:
+			return at
+		case foreignPage:
+			return -1
+		}
+	}
+	return -1
+}
+
+// leaveForeign ends the elements of SVG and MathML that an element of HTML begins in.
+func (e *elements) leaveForeign() {
+	for at := e.foreignAt(); at >= 0; at = e.foreignAt() {
+		e.cut(at)
 	}
 }
 
@@ -212,6 +237,7 @@ func (e *elements) endOne(t *tag, bounds rules) {
 // cut closes the elements from one on. Elements of formatting that hide something go on, unless a bound ends.
 func (e *elements) cut(at int) {
 	ends, kept := e.open[at].tag.rules&isBound != 0, at
+	e.last = e.open[at].hidden
 	for _, one := range slices.Backward(e.open[at:]) {
 		if one.tag.breaks {
 			e.ended = append(e.ended, one.first)

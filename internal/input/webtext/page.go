@@ -2,8 +2,7 @@ package webtext
 
 import "bytes"
 
-// pageStarts are what pages begin with, in small letters. Parts of pages begin with other tags, and so do notes that
-// have some tags.
+// pageStarts are what pages begin with, in small letters. Parts of pages, and notes with tags, begin otherwise.
 var pageStarts = [][]byte{
 	[]byte("<!doctype html"), []byte("<html"), []byte("<head"), []byte("<body"),
 	[]byte("<title"), []byte("<meta"),

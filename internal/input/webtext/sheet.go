@@ -12,8 +12,9 @@ type sheet struct {
 	names  map[string]nameStyle // by the name with its point or hash
 	rules  int
 	bytes  int
-	hides  bool // some name is hidden
-	isLate bool // a sheet came behind text, which had been read without it
+	hides  bool   // some name is hidden
+	isLate bool   // a sheet came behind text, which had been read without it
+	texts  []byte // lines of text that the sheets put into the page
 }
 
 // nameStyle are the declarations for a name that count most. Rank is 0 without one.
@@ -28,13 +29,11 @@ type cascaded struct {
 	rank  int
 }
 
-// mostSheetBytes is how much of the style sheets of a page is read.
 const mostSheetBytes = 1 << 18
 
 // ranks of rules in addition to their order: those for ids count more than those for classes, and important ones most.
 const idRank, importantRank = 1 << 20, 1 << 21
 
-// add reads a style sheet.
 func (s *sheet) add(content []byte) {
 	if s.bytes += len(content); s.bytes > mostSheetBytes {
 		return
@@ -68,7 +67,6 @@ func (s *sheet) add(content []byte) {
 	}
 }
 
-// withoutComments returns a style sheet without comments.
 func withoutComments(content []byte) string {
 	var b strings.Builder
 	for {

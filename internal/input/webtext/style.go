@@ -26,12 +26,14 @@ func mayHide(raw []byte) bool {
 	return false
 }
 
-// ownHiding reads the attributes of a tag. It returns what its element hides, and what it shows again. IsBox says that
-// the element is a box unless its style says otherwise.
-func (h *htmlText) ownHiding(tokens *html.Tokenizer, raw []byte, isBox bool) (hides, shows hiding) {
-	if !mayHide(raw) && !h.sheet.hides {
+// ownHiding reads the attributes of a tag. It returns what its element hides, and what it shows again. An element that
+// breaks lines is a box unless its style says otherwise.
+func (h *htmlText) ownHiding(tokens *html.Tokenizer, t *tag, raw []byte) (hides, shows hiding) {
+	isField := h.asShown && shownAttributes[t] != nil
+	if !mayHide(raw) && !h.sheet.hides && !isField {
 		return 0, 0
 	}
+	clear(h.values)
 	_, more := tokens.TagName()
 	isHidden, styled := false, styleHiding{}
 	hasStyle := false
@@ -39,6 +41,9 @@ func (h *htmlText) ownHiding(tokens *html.Tokenizer, raw []byte, isBox bool) (hi
 	for more {
 		var key, value []byte
 		key, value, more = tokens.TagAttr()
+		if isField {
+			h.noteValue(key, value)
+		}
 		switch string(key) {
 		case "hidden":
 			isHidden = true
@@ -60,7 +65,7 @@ func (h *htmlText) ownHiding(tokens *html.Tokenizer, raw []byte, isBox bool) (hi
 			}
 		}
 	}
-	if isHidden && styled.shows&gone == 0 || isBox && styled.emptiesBox {
+	if isHidden && styled.shows&gone == 0 || t.breaks && t.rules&isPart == 0 && styled.emptiesBox {
 		hides |= gone
 	}
 	if h.sheet.hides {
@@ -73,11 +78,9 @@ func (h *htmlText) ownHiding(tokens *html.Tokenizer, raw []byte, isBox bool) (hi
 // mostStyles is how many styles are remembered, and mostStyleBytes the length of the longest of them.
 const mostStyles, mostStyleBytes = 256, 256
 
-// styleHiding is what a style hides, and what it shows again.
 type styleHiding struct {
 	hides, shows hiding
-	// emptiesBox says that the style hides all that an element holds which is a box, and not a part of a line or a
-	// table.
+	// emptiesBox says that the style hides all boxes in an element, but no part of a line or a table.
 	emptiesBox bool
 }
 
@@ -99,8 +102,7 @@ func (h *htmlText) hidingOf(style []byte) styleHiding {
 // declarations are what a style says, by property, in small letters.
 type declarations map[string]string
 
-// declarationsOf reads an attribute style. Of several values of a property the last one counts, and an important one
-// most.
+// declarationsOf reads an attribute style. An important value of a property counts, else the last.
 func declarationsOf(style []byte) declarations {
 	d, important := declarations{}, map[string]bool{}
 	for declaration := range strings.SplitSeq(strings.ToLower(plainStyle(style)), ";") {
@@ -120,8 +122,7 @@ func declarationsOf(style []byte) declarations {
 	return d
 }
 
-// sizeOfFont returns the size that a value of the property font has: the last number before the family, without the
-// height of lines.
+// sizeOfFont returns the size in a value of the property font: the last number before the family and line height.
 func sizeOfFont(value string) string {
 	if value == "inherit" {
 		return value
@@ -167,8 +168,7 @@ func plainStyle(style []byte) string {
 	return b.String()
 }
 
-// hiding returns what a style hides, and what it shows again. Any display but none shows an element with the attribute
-// hidden.
+// hiding returns what a style hides and what it shows: any display but none shows an element with attribute hidden.
 func (d declarations) hiding() (of styleHiding) {
 	if d["display"] == "none" || isNought(d["opacity"]) || d.isClipped() || d.isMovedAway() {
 		of.hides |= gone

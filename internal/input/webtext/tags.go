@@ -57,15 +57,13 @@ var asideElements = map[hiding]string{
 // unshown are elements whose text is seen if a script, a plug-in or a device is missing, or a script shows it.
 const unshown = "noscript template object canvas audio video"
 
-// asideRoles are the roles (WAI-ARIA landmarks) that say the same of any element. Pages of generators such as Sphinx
-// have them.
+// asideRoles are roles (WAI-ARIA landmarks) that say the same of any element, as in pages that Sphinx makes.
 var asideRoles = map[string]hiding{
 	"banner": headers, "complementary": sidebars, "contentinfo": footers, "form": forms, "search": forms,
 	"menu": menus, "menubar": menus, "navigation": menus, "dialog": others, "alertdialog": others, "main": mainRole,
 }
 
-// asideNames are classes and ids of such elements that say the same. There are pages without any of the elements and
-// roles.
+// asideNames are classes and ids that say the same, for pages without such elements and roles.
 var asideNames = map[string]hiding{
 	"footer":      footers,
 	"site-footer": footers,
@@ -112,15 +110,37 @@ func makeTags() map[string]*tag {
 	}
 	at("datalist").hides = gone | controls
 	at("main").shows, at("article").shows = asides, forms
+	at(svgText).breaks = true
 	addRules(at)
-	at("bdo") // which has no rules
+	for name := range strings.FieldsSeq("bdo desc metadata annotation annotation-xml") {
+		at(name) // which has no rules
+	}
 	return table
 }
 
 // other stands for every element that is not in the table.
 var other = new(tag)
 
-const longestName = len("blockquote")
+const longestName = len("annotation-xml")
+
+// svgText is the element of SVG that holds a line of text.
+const svgText = "text"
+
+// untold is what SVG and MathML say to those who do not see them.
+var untold = &tag{hides: gone}
+
+// tagOf is the element of a raw tag where it is: some names have another meaning in SVG and MathML.
+func (h *htmlText) tagOf(raw []byte) *tag {
+	t := tagOf(raw)
+	switch isForeign := h.elements.isForeign(); {
+	case t == tags[svgText] && !isForeign:
+		return other
+	case isForeign && (t == pageTitle || t == tags["desc"] || t == tags["metadata"] || t == tags["annotation"] ||
+		t == tags["annotation-xml"]):
+		return untold
+	}
+	return t
+}
 
 // tagOf returns the element of a raw tag, after its opening bracket.
 func tagOf(raw []byte) *tag {

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// isTiny reports whether a value is a length of no size to speak of: a pixel, a point or less, or below .1 in whatever
-// unit.
+// isTiny reports whether a CSS length is negligible: at most 1px or 1pt, or below 0.1 in another unit.
 func isTiny(value string) bool {
 	length, unit, is := lengthOf(value)
 	return is && (isNought(value) || length > 0 && length <= 1 && (unit == "px" || unit == "pt"))

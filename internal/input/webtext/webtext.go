@@ -67,6 +67,11 @@ type Page struct {
 type Extractor struct {
 	// Mode says which text is wanted; empty stands for [All].
 	Mode Mode
+	// AsShown takes all that a browser shows of a page: the pages in its frames (srcdoc and data: addresses),
+	// declarative shadow roots, SVG and MathML, what fields of forms show, and the texts of style sheets.
+	AsShown bool
+	// Source is the last page in UTF-8, with the pages in its frames if AsShown is set, until the next call.
+	Source []byte
 	// Title is the title of the last page, as [TitleWords] has it, in UTF-8. It is empty for a page that is text alone.
 	Title    []byte
 	html     htmlText
@@ -79,7 +84,7 @@ const keepBytes = 8 << 20
 // Text returns the text of a page that is text alone, in UTF-8, and whether it is. The text is part of the page or of
 // the Extractor, and valid until the next call.
 func (e *Extractor) Text(page Page) ([]byte, bool) {
-	if e.Title = nil; formatOf(page) != plain {
+	if e.Title, e.Source = nil, page.Content; e.formatOf(page) != plain {
 		return nil, false
 	}
 	if cap(e.decoded) > keepBytes {
@@ -88,10 +93,19 @@ func (e *Extractor) Text(page Page) ([]byte, bool) {
 	return e.decode(page), true
 }
 
+// AppendInside appends the text in the elements of a page with one of the names, in UTF-8, a line for each.
+func (e *Extractor) AppendInside(dst []byte, page Page, names []string) []byte {
+	return AppendInside(dst, e.decode(page), names)
+}
+
 // Append appends the text of a page, in UTF-8.
 func (e *Extractor) Append(dst []byte, page Page) []byte {
 	content := e.decode(page)
-	format := formatOf(page)
+	format := e.formatOf(page)
+	if e.AsShown && format == hypertext {
+		content = withFrames(content, 0)
+	}
+	e.Source, e.html.asShown = content, e.AsShown
 	if e.Title = nil; format != plain {
 		e.Title = TitleWords(content)
 	}
@@ -116,6 +130,15 @@ const (
 	markup                  // XML
 	hypertext               // HTML
 )
+
+// formatOf tells the format of a page. As browsers show them, SVG and all vocabularies of XML may hold HTML.
+func (e *Extractor) formatOf(page Page) format {
+	if e.AsShown && strings.HasSuffix(page.MediaType, "xml") && (page.MediaType == "image/svg+xml" ||
+		bytes.Contains(page.Content[:min(len(page.Content), 1<<10)], []byte("/1999/xhtml"))) {
+		return hypertext
+	}
+	return formatOf(page)
+}
 
 // formatOf tells the format by the media type. XHTML is often sent as XML.
 func formatOf(page Page) format {

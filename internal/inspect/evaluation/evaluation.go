@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 
 	"mirrorbeam.dev/internal/graphs"
@@ -53,8 +54,7 @@ type Documents struct {
 // NewDocuments returns no documents.
 func NewDocuments() *Documents { return &Documents{numbers: map[string]Document{}} }
 
-// Add returns the number of a document, a new one where the name is new. Like [graphs.Numbering.Add] it panics if there
-// is no number for it: 2^32 names fill hundreds of gigabytes first.
+// Add returns the number of a document, a new one where the name is new. 2^32 names would fill hundreds of gigabytes.
 func (d *Documents) Add(name string) Document {
 	number, known := d.numbers[name]
 	if !known {
@@ -175,4 +175,242 @@ func parseLine(line []byte) (a, b []byte, similarity float64, err error) {
 			third)
 	}
 	return a, b, similarity, nil
+}
+
+// PairCounts says how listed pairs meet the true ones.
+type PairCounts struct {
+	// True pairs of documents, and how many of them were found: both are in one class of identical documents, or a
+	// listed pair joins their classes.
+	True  int64 `json:"true"`
+	Found int64 `json:"found"`
+	// Listed pairs, of classes of identical documents, and those which join no true pair.
+	Listed int64 `json:"listed"`
+	Wrong  int64 `json:"wrong"`
+	// Unknown are wrong pairs with a document that the truth does not name, or both.
+	Unknown int64 `json:"unknown"`
+}
+
+// Score returns recall, found of the true pairs, and precision, listed pairs that are not wrong of all listed; either
+// is 1 where there is no pair.
+func (c PairCounts) Score() Score {
+	return newScore(share(c.Listed-c.Wrong, c.Listed), share(c.Found, c.True))
+}
+
+// Judge compares listed pairs with true ones. Where documents are identical only one of them needs to be in a listed
+// pair; it stands for its class. It takes memory for the truth and the classes, none for the listed pairs.
+type Judge struct {
+	truth   *Truth
+	classes graphs.Forest[Document]
+	isNamed []bool                   // by class: the truth names a document of it
+	known   graphs.Numbering[uint32] // the classes of true pairs
+	listed  []bool                   // by number in known
+	seen    PairCounts               // Listed, Wrong and Unknown so far
+}
+
+// NewJudge returns a judge. The classes of identical documents are as [Components] gives them, for all documents of the
+// truth and any others.
+func NewJudge(truth *Truth, classes graphs.Forest[Document]) *Judge {
+	j := &Judge{truth: truth, classes: classes, isNamed: make([]bool, len(classes))}
+	for document := range truth.Documents {
+		j.isNamed[classes[document]] = true
+	}
+	for _, pair := range truth.Pairs {
+		j.known.Add(j.classKey(pair.A, pair.B))
+	}
+	j.listed = make([]bool, len(j.known.Keys))
+	return j
+}
+
+func (j *Judge) classKey(a, b Document) uint64 {
+	a, b = j.classes[a], j.classes[b]
+	return key(min(a, b), max(a, b))
+}
+
+// See takes in a listed pair and reports whether it is true. The pairs of two classes shall be listed once; only of
+// right ones is a second not counted. Identical documents make no listed pair.
+func (j *Judge) See(a, b Document) bool {
+	at, known := j.known.Find(j.classKey(a, b))
+	if !known {
+		j.seen.Listed++
+		j.seen.Wrong++
+		if !j.isNamed[j.classes[a]] || !j.isNamed[j.classes[b]] {
+			j.seen.Unknown++
+		}
+		return false
+	}
+	if !j.listed[at] {
+		j.listed[at] = true
+		j.seen.Listed++
+	}
+	return true
+}
+
+// SeeUnknown takes in a listed pair one of whose documents has no number, so that it is not true.
+func (j *Judge) SeeUnknown() {
+	j.seen.Listed++
+	j.seen.Wrong++
+	j.seen.Unknown++
+}
+
+// IsFound reports whether a true pair is found, after all listed pairs were seen.
+func (j *Judge) IsFound(pair Pair) bool {
+	if j.classes[pair.A] == j.classes[pair.B] {
+		return true
+	}
+	at, _ := j.known.Find(j.classKey(pair.A, pair.B))
+	return j.listed[at]
+}
+
+// Counts returns the counts, after all listed pairs were seen.
+func (j *Judge) Counts() PairCounts {
+	counts := j.seen
+	counts.True = int64(len(j.truth.Pairs))
+	for _, pair := range j.truth.Pairs {
+		if j.IsFound(pair) {
+			counts.Found++
+		}
+	}
+	return counts
+}
+
+// JudgeClusters counts as listed every pair of documents that share a cluster. Labels are as for [Compare].
+func JudgeClusters(truth *Truth, clusters []Document) PairCounts {
+	counts := PairCounts{True: int64(len(truth.Pairs))}
+	for _, pair := range truth.Pairs {
+		if clusters[pair.A] == clusters[pair.B] {
+			counts.Found++
+		}
+	}
+	counts.Listed = sumPairs(sizes(clusters))
+	// A true pair is one pair of documents.
+	counts.Wrong = counts.Listed - counts.Found
+	counts.Unknown = counts.Listed - sumPairs(sizes(clusters[:truth.Documents]))
+	return counts
+}
+
+// Worst keeps the first of many items in an order, whatever order they come in.
+type Worst[T any] struct {
+	// Items are those kept, in order.
+	Items []T
+
+	limit   int
+	compare func(a, b T) int
+}
+
+// NewWorst returns a list that keeps at most limit items.
+func NewWorst[T any](limit int, compare func(a, b T) int) *Worst[T] {
+	return &Worst[T]{limit: limit, compare: compare}
+}
+
+// Offer takes in an item if it is among the first.
+func (w *Worst[T]) Offer(item T) {
+	full := len(w.Items) == w.limit
+	if w.limit == 0 || full && w.compare(item, w.Items[len(w.Items)-1]) >= 0 {
+		return
+	}
+	if full {
+		w.Items = w.Items[:len(w.Items)-1]
+	}
+	at, _ := slices.BinarySearchFunc(w.Items, item, w.compare)
+	w.Items = slices.Insert(w.Items, at, item)
+}
+
+// Agreement says how alike two partitions of the same documents are: the true one and the one that was found.
+type Agreement struct {
+	// Documents that were compared.
+	Documents int64 `json:"documents"`
+	// Pairwise is the score of the pairs of documents that share a cluster: of those found together, the share that
+	// belong together, and the other way round; either is 1 where there is no such pair.
+	Pairwise Score `json:"pairwise"`
+	// BCubed is B-cubed by Bagga and Baldwin (Algorithms for scoring coreference chains, LREC 1998), all documents of
+	// equal weight: precision is the mean over documents of the share of a document's found cluster that is of its true
+	// cluster, recall the mean of the share of its true cluster that is in its found one. Each document is in both.
+	// Amigó et al. (A comparison of extrinsic clustering evaluation metrics based on formal constraints, Information
+	// Retrieval 12, 2009) show which demands on such a measure it meets.
+	BCubed Score `json:"bcubed"`
+	// BCubedClustered is the same mean over the documents that are not alone in both partitions; those that are score 1
+	// and make up most of a corpus. 1 where all are alone.
+	BCubedClustered Score `json:"bcubed_clustered"`
+	// AdjustedRand is the adjusted Rand index by Hubert and Arabie (Comparing partitions, Journal of Classification 2,
+	// 1985): 1 for equal partitions, 0 on average for random ones with clusters of the same sizes, below 0 for worse.
+	AdjustedRand float64 `json:"adjusted_rand"`
+}
+
+// Compare compares two partitions. Each has a label for every document that all of its cluster share: the number of one
+// of them. To these come documents that are alone in both.
+func Compare(truth, found []Document, alone int64) Agreement {
+	trueSizes, foundSizes := sizes(truth), sizes(found)
+	var overlaps graphs.Numbering[uint32] // of a true and a found cluster
+	var common []int64                    // documents in both, by number in overlaps
+	clustered := int64(0)                 // documents not alone in both
+	for i := range truth {
+		at, isNew := overlaps.Add(key(truth[i], found[i]))
+		if isNew {
+			common = append(common, 0)
+		}
+		common[at]++
+		if trueSizes[truth[i]] > 1 || foundSizes[found[i]] > 1 {
+			clustered++
+		}
+	}
+	var precision, recall float64 // sums over the documents in clusters
+	together := int64(0)          // pairs of documents together in both
+	for at, key := range overlaps.Keys {
+		trueSize, foundSize, n := trueSizes[key>>32], foundSizes[uint32(key)], common[at]
+		together += pairsOf(n)
+		if trueSize > 1 || foundSize > 1 {
+			precision += float64(n) * float64(n) / float64(foundSize)
+			recall += float64(n) * float64(n) / float64(trueSize)
+		}
+	}
+	inTruth, inFound := sumPairs(trueSizes), sumPairs(foundSizes)
+	documents := int64(len(truth)) + alone
+	others := documents - clustered
+	return Agreement{
+		Documents:       documents,
+		Pairwise:        newScore(share(together, inFound), share(together, inTruth)),
+		BCubed:          newScore(mean(precision+float64(others), documents), mean(recall+float64(others), documents)),
+		BCubedClustered: newScore(mean(precision, clustered), mean(recall, clustered)),
+		AdjustedRand: adjustedRand(float64(together), float64(inTruth), float64(inFound),
+			float64(pairsOf(documents))),
+	}
+}
+
+// adjustedRand is the index of Hubert and Arabie, their equation 5, of the pairs together in both partitions, in each,
+// and of all pairs.
+func adjustedRand(together, inTruth, inFound, all float64) float64 {
+	if inTruth == inFound && (inTruth == 0 || inTruth == all) {
+		return 1 // both have all documents alone, or all in one cluster
+	}
+	expected := inTruth / all * inFound
+	return (together - expected) / ((inTruth+inFound)/2 - expected)
+}
+
+func mean(sum float64, n int64) float64 {
+	if n == 0 {
+		return 1
+	}
+	return sum / float64(n)
+}
+
+func sizes(labels []Document) []int64 {
+	largest := Document(0)
+	for _, label := range labels {
+		largest = max(largest, label)
+	}
+	counts := make([]int64, int(largest)+1)
+	for _, label := range labels {
+		counts[label]++
+	}
+	return counts
+}
+
+func pairsOf(n int64) int64 { return n * (n - 1) / 2 }
+
+func sumPairs(sizes []int64) int64 {
+	sum := int64(0)
+	for _, size := range sizes {
+		sum += pairsOf(size)
+	}
+	return sum
 }

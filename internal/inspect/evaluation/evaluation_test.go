@@ -317,8 +317,8 @@ func FuzzReadTruth(f *testing.F) {
 	})
 }
 
-// TestExampleOfTheDocumentation holds the figures of docs/how-to/evaluation.md.
-func TestExampleOfTheDocumentation(t *testing.T) {
+// TestFiguresByHand holds the figures of a small example, calculated by hand.
+func TestFiguresByHand(t *testing.T) {
 	const a, b, c, d, e, f = 0, 1, 2, 3, 4, 5
 	truth := &Truth{Documents: 5, Pairs: []Pair{{a, b, 1}, {a, c, 1}, {b, c, 1}, {d, e, 1}}}
 	judge := NewJudge(truth, Components(6, nil))

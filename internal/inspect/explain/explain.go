@@ -94,7 +94,7 @@ type explainer struct {
 	method  *methods.Method
 	scorer  methods.Scorer
 	options Options
-	// leavesIgnored and leavesCommon say which shingles the run leaves out: those of base texts, and common ones.
+	// leavesIgnored and leavesCommon say whether the run leaves out shingles of base texts, and common ones.
 	leavesIgnored, leavesCommon bool
 
 	a, b    *text // what the input has, nil if it was not read
@@ -261,8 +261,7 @@ func (x *explainer) findTexts(ctx context.Context) error {
 	return nil
 }
 
-// namesakes are the documents that a user may mean by a name. One that has it as its id or ref goes before one that has
-// it as its URL.
+// namesakes are the documents that a user may mean by a name: an id or ref goes before a URL.
 type namesakes struct {
 	given         string
 	named, byURLs []output.Member

@@ -34,6 +34,8 @@ type Similarity struct {
 	// Hamming is the number of the Bits in which their SimHash fingerprints differ. It is nil if one has no words.
 	Hamming *int `json:"hamming,omitempty"`
 	Bits    int  `json:"bits,omitempty"`
+	// IsGiven says that another program has made the fingerprints, so that nothing else is known of the documents.
+	IsGiven bool `json:"is_given,omitempty"`
 	// Same says that the two are equal under the measure of the run.
 	Same bool `json:"same,omitempty"`
 	// Words is the length of the longest passage that both have; 0 for features.
@@ -92,7 +94,7 @@ func (x *explainer) newReader() (*reader, error) {
 	}
 	sketching := c.Sketching(c.Sizing(0).WindowBytes)
 	sketching.Options.SimHashBits = c.Bits
-	r := &reader{kind: x.method.Kind(), bits: c.Bits}
+	r := &reader{kind: x.config.Kind(), bits: c.Bits}
 	if x.leavesCommon {
 		if r.common, err = x.folder.Shingles(output.CommonShingles); err != nil {
 			return nil, err
@@ -106,7 +108,7 @@ func (x *explainer) newReader() (*reader, error) {
 			return nil, err
 		}
 	}
-	kept := documents.Kept{Fingerprints: x.method.Fingerprints, ExcludeQuotations: c.NoQuotations}
+	kept := documents.Kept{Fingerprints: x.config.Kind().Name, ExcludeQuotations: c.NoQuotations}
 	r.own, err = documents.NewSketcher(sketching, kept, stopWords)
 	if r.sets = r.own; err == nil && !r.kind.HasColumns {
 		r.sets, err = documents.NewSketcher(sketching, documents.Kept{}, stopWords)
@@ -213,7 +215,7 @@ func overlap(a, b []uint64) (shared, union int) {
 
 func (x *explainer) compare() {
 	a, b := x.a, x.b
-	s := &Similarity{Same: a.digest == b.digest}
+	s := &Similarity{Same: a.digest == b.digest, IsGiven: x.config.Fingerprints != ""}
 	x.Similarity = s
 	s.Common, s.Union = overlap(a.set, b.set)
 	share := func(of int) float64 {
@@ -226,7 +228,7 @@ func (x *explainer) compare() {
 		return 0
 	}
 	s.Jaccard, s.ContainmentA, s.ContainmentB = share(s.Union), share(len(a.set)), share(len(b.set))
-	if x.scorer.TellsWhole() && x.method.Kind().HasShingles {
+	if x.scorer.TellsWhole() && x.config.Kind().HasShingles {
 		// Common/(sizes-Common) reaches the threshold t from t/(1+t) of the sizes on.
 		t, sizes := x.config.Threshold, float64(len(a.set)+len(b.set))
 		s.Needed = int(math.Ceil(t / (1 + t) * sizes * (1 - 1e-12)))
@@ -256,6 +258,9 @@ func (x *explainer) compareKeys() error {
 		Distance:    c.Hamming,
 		Blocks:      c.Blocks,
 		Scoring:     c.Scoring(),
+	}
+	if blocks := x.folder.Summary.Plan.Blocks; len(blocks) > 0 {
+		p.Blocks = blocks // by the number of documents
 	}
 	counts := x.folder.Summary.Counts
 	keys := &Keys{Method: method.Name, Certain: method.Promise(p).ByConstruction && x.scorer.HasClusters}

@@ -47,8 +47,7 @@ type Clusters struct {
 	Clusters []finished.Cluster `json:"clusters"`
 }
 
-// ListClusters lists clusters. It goes through the rows once, and holds no more clusters than the page and what comes
-// before it.
+// ListClusters lists clusters. It reads the rows once, and holds only the clusters up to the end of the page.
 func ListClusters(ctx context.Context, f *finished.Folder, p Page) (*Clusters, error) {
 	if err := f.Need(output.Clusters); err != nil {
 		return nil, err

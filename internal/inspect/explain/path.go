@@ -90,8 +90,7 @@ func (x *explainer) findMembers(ctx context.Context) error {
 	return nil
 }
 
-// add adds a document, given its names. Rows use one of these. If another document has one of them too, no row uses
-// that.
+// add adds a document, given its names. Rows use one of them, and none that another document has too.
 func (m *members) add(names ...string) (number uint32) {
 	number = uint32(len(m.names))
 	m.names = append(m.names, names[0])

@@ -97,8 +97,7 @@ func (x *explainer) sameness() string {
 	return "identical: their sets of shingles are equal"
 }
 
-// explanations says what fingerprints of the kind of the run tell.
-func (x *explainer) explanations() fingerprints.Explanations { return x.method.Kind().Explain }
+func (x *explainer) explanations() fingerprints.Explanations { return x.config.Kind().Explain }
 
 func (x *explainer) scoreText(score float64) string {
 	if x.scorer.IsDistance {

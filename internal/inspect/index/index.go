@@ -52,7 +52,7 @@ import (
 const Common = 4
 
 // Magic ends the file of an index. Another layout has another one.
-const Magic = "mbindex3"
+const Magic = "mbindex4"
 
 const footerSize = 12 + len(Magic)
 
@@ -195,8 +195,7 @@ func openHeader(file []byte) (header Header, err error) {
 	return header, nil
 }
 
-// Place returns the name of the file that holds a document, and the position in that file. It reports whether the
-// header knows them.
+// Place returns the name of a document's file and the position there. It reports whether the header knows them.
 func (h *Header) Place(ref docref.Ref) (name string, position int64, known bool) {
 	number, position := ref.File()-h.FirstFile, ref.Position()
 	if number < 0 || number >= len(h.Files) {
@@ -324,7 +323,6 @@ func (s *Segment) checkDocuments() error {
 	return nil
 }
 
-// number returns an entry of a column of 32 bits.
 func (s *Segment) number(column, i int) uint32 {
 	return binary.LittleEndian.Uint32(s.columns[column][4*i:])
 }

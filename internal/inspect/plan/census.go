@@ -37,7 +37,7 @@ func readCorpus(ctx context.Context, config job.Config,
 	if err != nil {
 		return c, failure.New(failure.Usage, err)
 	}
-	inputs, size, err := listing.Inputs(ctx, config)
+	inputs, size, err := listing.Inputs(ctx, &config)
 	if ctx.Err() != nil {
 		return c, ctx.Err()
 	} else if err != nil {
@@ -102,8 +102,7 @@ func firstUnreadable(ctx context.Context, sketching documents.Sketching, inputs 
 
 type census struct {
 	documents *sample.Documents
-	// copies are the documents without words. Their digests serve as their sets, as each is only like documents of the
-	// same bytes.
+	// copies are the documents without words. Their digests serve as sets: only documents of equal bytes are similar.
 	copies *sample.Documents
 
 	// Sums over the sampled documents.
@@ -127,8 +126,7 @@ type text struct {
 // sampledWordless bounds the distinct documents without words that are kept to count their copies.
 const sampledWordless = 1 << 18
 
-// A plan fingerprints only a part of a large corpus, so it costs little. It reads all of it, which takes a tenth of a
-// job.
+// A plan reads all of a large corpus, which takes a tenth of a job, but fingerprints only a part, to cost little.
 const (
 	wholeBytes   = 2 << 20  // bytes of text that are always fingerprinted
 	mostBytes    = 40 << 20 // the most bytes that are fingerprinted
@@ -145,8 +143,7 @@ func halvings(size int64) uint32 {
 	return n
 }
 
-// newCensus returns the census of a corpus of about size bytes of text. It keeps documents with the given number of
-// shingles together.
+// newCensus returns the census of a corpus of about size bytes, whose sample has the given number of shingles.
 func newCensus(shingles int, size int64) *census {
 	n := halvings(size)
 	return &census{documents: sample.NewDocuments(shingles, n), copies: sample.NewDocuments(sampledWordless, n)}
@@ -185,8 +182,7 @@ func (c *census) addTexts(texts []text) {
 	c.texts = append(c.texts, texts[:min(len(texts), mostLengths-len(c.texts))]...)
 }
 
-// distinctLengths returns the lengths of the texts, each once. A text is of the reference only if all documents that
-// have it are.
+// distinctLengths returns the lengths of distinct texts. A text is of the reference only if all its documents are.
 func (c *census) distinctLengths() []length {
 	texts := slices.SortedFunc(slices.Values(c.texts), func(a, b text) int { return cmp.Compare(a.hash, b.hash) })
 	var lengths []length

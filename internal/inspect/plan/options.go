@@ -177,8 +177,7 @@ func (m *survey) estimateOrdered(e sample.Estimator, k keying, documents []sampl
 	return estimate
 }
 
-// orderError is the factor by which candidates may be off since shingles that are rare in the sample are not the rarest
-// of the corpus.
+// orderError is by how much candidates may be off as shingles rare in the sample are not the rarest of the corpus.
 const orderError = 1.25
 
 // The number of exact keys of a document depends on how many of its shingles other documents have. A sample shows only

@@ -1,5 +1,4 @@
-// Package plan estimates what a job would find, compare and take, for each way to find candidates. For that it samples
-// the corpus.
+// Package plan estimates, from a sample of the corpus, what a job would find and take with each way to find candidates.
 package plan
 
 import (
@@ -75,16 +74,16 @@ func (c *Config) Validate() error {
 	check(len(c.Input) == 0 || c.Documents == 0,
 		"{documents} %d: the documents of {input} are counted; leave one of the two out", c.Documents)
 	check(c.Documents >= 0, "{documents} %d: must be 1 or more", c.Documents)
-	method, _ := methods.Of(c.Keys)
+	config := c.config()
+	method, _ := methods.Of(config.Method())
 	check(!method.ComparesAll, "{keys} all: compares all pairs, so there is nothing to plan")
 	check(method.Settings.Distance || method.Kind().HasShingles,
 		"{keys} %s: compares no pair, so there is nothing to plan", c.Keys)
-	check(!method.Settings.Distance, "{keys} %s: has no bands and no threshold to weigh, so there is nothing to plan",
-		c.Keys)
+	check(!method.Settings.Distance || config.Scorer().IsDistance,
+		"{score} jaccard: SimHash candidates for it are not planned; leave it out")
 	preset, err := job.PresetNamed(c.Preset)
 	check(err != nil || preset.HasClusters(), "{preset} %s: looks for copied passages, and there is no plan for these",
 		c.Preset)
-	config := c.config()
 	return errors.Join(errors.Join(faults...), c.CheckSketchSize(), config.Validate())
 }
 
@@ -99,6 +98,9 @@ func Make(ctx context.Context, c Config) (*Advice, error) {
 	defer work.LimitMemory(planMemoryBytes)()
 	defer debug.SetGCPercent(debug.SetGCPercent(planGarbage))
 	config := c.config()
+	if config.Scorer().IsDistance {
+		return rankTables(ctx, c, config)
+	}
 	options, err := listOptions(&config)
 	if err != nil {
 		return nil, failure.New(failure.Usage, err)
@@ -215,8 +217,7 @@ func (c *Choice) compare(other *Choice) int {
 	return cmp.Or(cmp.Compare(c.seconds, other.seconds), cmp.Compare(c.Bytes, other.Bytes))
 }
 
-// Saving returns the share of the CPU time for keys and candidates of another choice that this one saves, below 0 if it
-// takes more.
+// Saving returns the share of CPU time for keys and candidates that this choice saves of another; below 0: it adds.
 func (c *Choice) Saving(other *Choice) float64 { return 1 - c.seconds/max(other.seconds, 1e-9) }
 
 func (a *Advice) find(options *options, recall float64) {
@@ -252,8 +253,7 @@ func (c *Choice) keying() keying { return keying{keys: c.Keys, scheme: c.Scheme}
 const (
 	// curveSteps is the number of steps of the S-curve from 0 to 1.
 	curveSteps = 20
-	// tellingProbability is the least probability of sharing a key at which pairs can be counted by those that share
-	// one.
+	// tellingProbability of sharing a key is the least at which pairs can be counted by the pairs that share one.
 	tellingProbability = 0.1
 )
 
@@ -290,10 +290,11 @@ type Advice struct {
 	Estimate *Estimate `json:"estimate,omitempty"`
 	// TempFree is the number of bytes that are free on the disk of the temporary folder; nil if nobody knows.
 	TempFree *int64 `json:"temp_free_bytes,omitempty"`
-	// Choices are ranked, the cheapest first.
+	// Choices are ranked, the cheapest first. Where fingerprints are compared, Tables take their place.
 	Choices []Choice `json:"choices"`
-	// Chosen is the index in Choices of the choice of the configuration; -1 if its work cannot be told without an
-	// input.
+	Tables  []Tables `json:"tables,omitempty"`
+	// Chosen is the index in Choices, or in Tables, of the choice of the configuration; -1 if its work cannot be told
+	// without an input.
 	Chosen int `json:"chosen"`
 	// Best is the index of the cheapest choice that fits and finds a pair at the threshold as surely as the
 	// configuration asks for; -1 if there is none.

@@ -267,8 +267,8 @@ func TestRefused(t *testing.T) {
 			[]string{"keys all: compares all pairs"},
 		},
 		{
-			"tables", with("x", func(c *Config) { c.Keys = methods.SimHash }), failure.Usage,
-			[]string{"keys simhash: has no bands"},
+			"tables", with("x", func(c *Config) { c.Keys, c.Score = methods.SimHash, methods.Jaccard }), failure.Usage,
+			[]string{"score jaccard: SimHash candidates"},
 		},
 		{
 			"no pairs", with("x", func(c *Config) { c.Keys = methods.SameWords }), failure.Usage,

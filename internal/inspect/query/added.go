@@ -45,8 +45,7 @@ type addedDocument struct {
 
 const none = -1
 
-// addedSet is a set of shingles. Documents without shingles are known by their bytes: each digest of these is a set,
-// too.
+// addedSet is a set of shingles or, of documents without shingles, the digest of their bytes.
 type addedSet struct {
 	digest        sketch.Digest
 	isEmpty       bool
@@ -163,8 +162,7 @@ func (h *added) compare(a *question, number uint32) (match output.Match, is bool
 	return output.NewMatch(shared, size, other), shared >= need
 }
 
-// add holds a document. If there are then more than the window has room for, the oldest goes. The error is that there
-// are too many.
+// add holds a document; beyond the window the oldest one goes. It is an error if there are too many.
 func (h *added) add(a *question) error {
 	if h.window > 0 && len(h.documents)-h.oldest == h.window {
 		h.drop()

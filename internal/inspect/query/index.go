@@ -164,8 +164,7 @@ type item struct {
 	part        int
 }
 
-// get returns the path of the item in a folder. If it is not there, make makes it, at once. Other versions of the item
-// go.
+// get returns the path of the item in a folder, where make makes it if it is missing. Other versions of it go.
 func (i item) get(folder string, make func(path string) error) (string, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -31,12 +32,13 @@ type Request struct {
 	Format string
 	// IDField and TextField are the fields of the records, as in [job.Config]; empty: as in the job.
 	IDField, TextField string
+	// Fingerprints is the field of fingerprints, as in [job.Config]; empty: as in the job.
+	Fingerprints string
 	// Threshold is the least similarity, not below the index's; 0: the index's.
 	Threshold float64
 	// Top is the largest number of matches of a document, the most similar ones; 0: all.
 	Top int
-	// Add compares each document with those before it, too. Window is the number of the last documents that are held
-	// for that; 0: all.
+	// Add also compares each document with earlier ones, of which the last Window are held; 0: all.
 	Add    bool
 	Window int
 	// Progress, if not nil, gets a line now and then during a long step.
@@ -105,6 +107,10 @@ func (q *Request) reading(config job.Config) (job.Config, error) {
 		return config, setting.Errorf("{format} %s: the standard input is read as lines of JSON: give a file", q.Format)
 	}
 	config.IDField = cmp.Or(q.IDField, config.IDField)
+	if config.Fingerprints == "" && q.Fingerprints != "" {
+		return config, setting.Errorf("{fingerprints} %s: the state has none: leave it out", q.Fingerprints)
+	}
+	config.Fingerprints = cmp.Or(q.Fingerprints, config.Fingerprints)
 	if q.TextField == "" {
 		return config, nil
 	}
@@ -112,8 +118,9 @@ func (q *Request) reading(config job.Config) (job.Config, error) {
 		return config, setting.Errorf("{text_field} %s: the state has the fields of {weight}: leave it out",
 			q.TextField)
 	}
-	if config.Features != "" && config.FeatureWeight == 0 {
-		return config, setting.Errorf("{text_field} %s: the state has {features}, not texts: leave it out", q.TextField)
+	if !config.HasTexts() {
+		return config, setting.Errorf(
+			"{text_field} %s: the state has {features} or {fingerprints}, not texts: leave it out", q.TextField)
 	}
 	config.TextField = q.TextField
 	return config, nil
@@ -136,8 +143,9 @@ func (q *query) list(ctx context.Context) error {
 		return nil
 	}
 	// The input may be of another format than the job's.
-	config := job.Config{Measure: job.Measure{Format: q.Format}, Progress: q.Progress}
+	config := job.Config{Measure: job.Measure{Format: q.Format, Records: q.sketching.Records}, Progress: q.Progress}
 	found, err := listing.Corpus(ctx, inputs, "input", &config)
+	listing.ReadLists(&config, found.Files)
 	if err == nil {
 		q.files, err = formats.Prepare(ctx, found.Files, q.sketching.Wanted())
 	}
@@ -165,6 +173,7 @@ type portion struct {
 	matched, matches int64
 	questions        []question // with Add, the documents, which have no rows yet
 	holds            bool       // the right to hold a long line
+	ends             bool       // with a blank line, which is answered by one
 }
 
 // release frees a long line, and gives the right to hold one back.
@@ -206,6 +215,8 @@ func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) 
 						rows:      p.rows[:0],
 						questions: p.questions[:0],
 						holds:     r.transfer(),
+						ends: file.Name == corpus.Stdin &&
+							(string(batch.Data) == "\n" || bytes.HasSuffix(batch.Data, []byte("\n\n"))),
 					}
 					return nil
 				})
@@ -225,6 +236,9 @@ func (q *query) run(ctx context.Context, out io.Writer) (sum Counts, err error) 
 				}
 			}
 			sum.add(p)
+			if p.ends {
+				p.rows = append(p.rows, '\n')
+			}
 			if len(p.rows) == 0 {
 				return nil
 			}
@@ -313,7 +327,8 @@ func (q *query) newWorker() (*queryWorker, error) {
 	if err != nil {
 		return nil, err
 	}
-	sketcher, err := documents.NewSketcher(sketching, documents.Kept{}, header.StopWords)
+	kept := documents.Kept{Fingerprints: q.index.config.Kind().Name}
+	sketcher, err := documents.NewSketcher(sketching, kept, header.StopWords)
 	if err != nil {
 		return nil, err
 	}

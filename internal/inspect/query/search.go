@@ -1,14 +1,18 @@
 package query
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"sort"
 
 	"mirrorbeam.dev/asmkernels"
+	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/inspect/index"
 	"mirrorbeam.dev/internal/records/docref"
@@ -140,8 +144,7 @@ func leastShared(threshold, otherThreshold float64, need, size, other int) int {
 	return max(min(need, index.Common), need-max(rest, otherRest))
 }
 
-// collect counts the keys that the sets of a segment share with the given set. It leaves out sets whose size does not
-// allow the similarity.
+// collect counts the keys that sets of a segment share with a set, without sets whose size rules similarity out.
 func (s *searcher) collect(in *index.Segment, set []uint64) {
 	s.touched = s.touched[:0]
 	size := float64(len(set))
@@ -184,8 +187,8 @@ func (s *searcher) searchFingerprints(file *indexFile, in *index.Segment, of []u
 		s.probes = append(s.probes, lshbands.Probe{Table: keys, Prefix: prefix, PrefixBits: prefixBits})
 	}
 	lshbands.Search(s.probes)
-	for table, keys := range in.Permuted {
-		s.candidates = keys.AppendKeys(s.candidates[:0], s.probes[table].First, s.probes[table].End)
+	for table := range s.probes {
+		s.candidates = s.probes[table].AppendKeys(s.candidates[:0])
 		s.rows = s.rows[:0]
 		for _, key := range s.candidates {
 			number := index.NumberOf(key)
@@ -235,4 +238,76 @@ func (f *found) row(id, ref []byte) output.Match {
 	}
 	match.Reference = f.ref.File() < f.file.Header.References
 	return match
+}
+
+// readStream reads lines from a stream, compressed or not. A batch ends where the stream pauses, so that a writer that
+// waits after a line gets the answer. A blank line ends one, too.
+func readStream(stream io.Reader, limits corpus.Limits, pass func(file *corpus.File, batch corpus.Batch) error) error {
+	decoded, err := corpus.Decoded(stream)
+	if err != nil {
+		return failure.New(failure.Input, fmt.Errorf("read -: %w", err))
+	}
+	defer decoded.Close()
+	reader := bufio.NewReaderSize(decoded, corpus.BatchBytes)
+	file := &corpus.File{Name: "-"}
+	var batch corpus.Batch
+	// a later read returns the error again
+	if mark, _ := reader.Peek(len(corpus.ByteOrderMark)); string(mark) == corpus.ByteOrderMark {
+		skipped, _ := reader.Discard(len(mark))
+		batch.Offset = int64(skipped)
+	}
+	for {
+		start := len(batch.Data)
+		data, length, err := appendLine(batch.Data, reader, limits)
+		batch.Data = data
+		isLong, isBlank := length > limits.Line, string(data[start:]) == "\n"
+		if isLong {
+			batch.Rejects = append(batch.Rejects, corpus.Reject{
+				Position: batch.Offset + int64(start),
+				Message:  corpus.TooLong("line", length, limits.Line, limits.Setting()),
+			})
+		}
+		switch isEnd := err == io.EOF; { // a wrapped one is a failure
+		case err != nil && !isEnd:
+			return failure.New(failure.Input, fmt.Errorf("read -: %w", err))
+		case !isEnd && !isLong && !isBlank && reader.Buffered() > 0 && len(batch.Data) < corpus.BatchBytes:
+			continue
+		default:
+			if err := pass(file, batch); err != nil || isEnd {
+				return err
+			}
+			batch = corpus.Batch{Offset: batch.Offset + int64(len(batch.Data))}
+			if isLong {
+				batch.Offset += length + 1
+			}
+		}
+	}
+}
+
+// appendLine appends the next line with its line feed. A line longer than the limit is skipped. It returns the length
+// without the line feed.
+func appendLine(data []byte, reader *bufio.Reader, limits corpus.Limits) (_ []byte, length int64, err error) {
+	start, held := len(data), false
+	for {
+		if length > corpus.LongLine && !held && limits.Hold != nil {
+			if err := limits.Hold(); err != nil {
+				return data, length, err
+			}
+			held = true
+		}
+		var part []byte
+		part, err = reader.ReadSlice('\n')
+		length += int64(len(part))
+		if err == nil {
+			length--
+		}
+		if length > limits.Line {
+			data = data[:start]
+		} else {
+			data = append(data, part...)
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return data, length, err
+		}
+	}
 }

@@ -73,6 +73,38 @@ func TestStreamFails(t *testing.T) {
 	}
 }
 
+// TestBlankLine: a blank line of a stream is answered by one, after the rows of all lines before it. A file's is not.
+func TestBlankLine(t *testing.T) {
+	l := newLibrary(t, newTexts(3, 10), nil)
+	x, line := l.open(t), l.texts[0].line()
+	input := "\n\n" + line + "\n" + `{"text":"of other words"}` + "\n\n" + line
+	for _, q := range []Request{
+		{Input: []string{"-"}, Stdin: strings.NewReader(input)},
+		{Input: []string{"-"}, Stdin: iotest.OneByteReader(strings.NewReader(input)), Add: true},
+		{Input: []string{store(t, "asked.jsonl", input)}},
+	} {
+		var out strings.Builder
+		if _, err := x.Answer(t.Context(), q, &out); err != nil {
+			t.Fatal(err)
+		}
+		var got strings.Builder // r is a row, a dot a blank line
+		for line := range strings.Lines(out.String()) {
+			if line == "\n" {
+				got.WriteByte('.')
+			} else if !strings.HasSuffix(got.String(), "r") {
+				got.WriteByte('r')
+			}
+		}
+		want := "..r..r"
+		if q.Stdin == nil {
+			want = "r"
+		}
+		if got.String() != want {
+			t.Errorf("%s, want %s:\n%s", &got, want, &out)
+		}
+	}
+}
+
 // TestLargeTakesTurns: a query waits with a large document until no other one of the process is fingerprinted, and with
 // a long line until no other one is held. Both rights come back.
 func TestLargeTakesTurns(t *testing.T) {

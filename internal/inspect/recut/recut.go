@@ -34,7 +34,7 @@ import (
 type Options struct {
 	// Threshold is the least Jaccard similarity, at least the threshold of the run.
 	Threshold float64
-	// Keep is first or last. Empty stands for the run's policy, or where Split and Drop leave nothing to prefer.
+	// Keep is by document order. Empty stands for the run's policy, or where Split and Drop leave nothing to prefer.
 	Keep preference.Preference
 	// Split says what makes a cluster, and Drop which documents of clusters are removed.
 	Split keep.Split
@@ -126,6 +126,9 @@ func check(folder *finished.Folder, o *Options) error {
 		return fmt.Errorf("%stheir similarities are estimates, or leave common shingles out", again)
 	case c.Across != "":
 		return setting.Errorf("%s{across} %s decides about documents that are not in the rows", again, c.Across)
+	case c.RemoveIf != "":
+		return setting.Errorf("%s{remove_if} %s depends on sizes of sets, which rows do not tell: run the job again",
+			again, c.RemoveIf)
 	case c.Split != keep.Component:
 		return setting.Errorf(
 			"%sof {split} %s, the rows of clusters do not have all documents: run the job again with {split} %s",
@@ -139,14 +142,14 @@ func check(folder *finished.Folder, o *Options) error {
 		return setting.Errorf("{threshold} must be from %v, as in the run, to 1, not %v", c.Threshold, o.Threshold)
 	case o.Drop == keep.Reference && len(c.Reference) == 0:
 		return setting.Errorf("{drop} reference: the run in %s had no {reference}", folder.Path)
-	case o.Keep != preference.First && o.Keep != preference.Last:
-		return setting.Errorf("{keep} must be first or last: the rows do not have what %s depends on", o.Keep)
+	case o.Keep.Basis() > preference.InOrder:
+		return setting.Errorf("{keep} must be %s: the rows do not have what %s depends on",
+			preference.Forms(preference.InOrder), o.Keep)
 	}
 	return nil
 }
 
-// newSummary returns a summary with the settings, and with what the run has read. Nothing is in it yet about what is
-// found.
+// newSummary returns a summary with the settings and with what the run has read, but nothing about what is found.
 func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 	of := &folder.Summary
 	s := finished.Summary{
@@ -159,6 +162,7 @@ func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 		Sources: []sources.Row{},
 		Stages:  []finished.Stage{},
 	}
+	s.Tier = of.Tier // of the kernels that have compared the pairs
 	c := &s.Config
 	c.Threshold = o.Threshold
 	c.Keep = o.Keep
@@ -169,7 +173,7 @@ func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 	c.Output, c.Overwrite, c.Temp, c.State, c.Guard, c.FailOn = o.Output, o.Overwrite, "", "", nil, nil
 	c.Rebuild, c.Republish, c.AllowRemoval = false, false, false
 	usual := job.Default() // settings of other outputs
-	c.Trimming, c.Mirroring, c.Layout = usual.Trimming, usual.Mirroring, usual.Layout
+	c.Trimming, c.Mirroring, c.Layout, c.Columns = usual.Trimming, usual.Mirroring, usual.Layout, nil
 	method, _ := methods.Of(s.Plan.Keys)
 	s.Plan.ExpectedRecall = method.Promise(&methods.Parameters{
 		Threshold: c.Threshold,
@@ -193,8 +197,7 @@ func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 	return s, nil
 }
 
-// write writes the outputs of the settings in a summary. It returns what it found, and what the summary has of the
-// input.
+// write writes the outputs in a summary's settings. It returns what it found, and what the summary has of the input.
 func (r *rows) write(ctx context.Context, f write.Files,
 	summary *finished.Summary,
 ) (*findings.Findings, []output.File, error) {

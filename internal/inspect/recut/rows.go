@@ -117,7 +117,7 @@ func (d document) compare(other document) int {
 
 // place gives sorted documents their refs, and their priority.
 func (r *rows) place(all []document, preferred preference.Preference) error {
-	priority, err := preference.NewOrder(preferred, nil)
+	order, err := preference.NewOrder(preferred, nil)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,8 @@ func (r *rows) place(all []document, preferred preference.Preference) error {
 			member.Id = ""
 		}
 		if !d.isReference {
-			member.Priority = priority(&preference.Document{}).At(ref)
+			priority, _ := order(&preference.Document{}) // by document order, which has no ties
+			member.Priority = priority.At(ref)
 		}
 		r.members = append(r.members, member)
 	}

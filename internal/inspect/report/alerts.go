@@ -14,45 +14,20 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 )
 
-// The kinds of alerts that the figures give rise to. Other kinds come from summary.json.
-const (
-	alertSuspect   = "suspect"
-	alertGuard     = "guard"
-	alertSensitive = "crowded"
-	alertSkipped   = "skipped"
-	alertRecall    = "recall"
-	alertWideAudit = "wide_audit"
-	alertRejects   = "rejects"
-	alertMuch      = "much_removed"
-	alertLoose     = "loose_clusters"
-)
-
-// places has the part of the page that tells more about an alert of these kinds.
-var places = map[string]string{
-	alertSuspect:   "suspects",
-	alertMuch:      "clusters",
-	alertLoose:     "clusters",
-	alertSensitive: "nearest",
-	alertSkipped:   "method",
-	alertRecall:    "method",
-	alertWideAudit: "method",
-	alertRejects:   "rejects",
-}
-
 // addAlerts lists what to look at twice: first the suspects, then the guards and the warnings of the job.
 func (b *builder) addAlerts() {
 	f := &b.figures
 	b.accuse()
 	for _, guard := range b.summary.GuardsMet {
 		b.add(Alert{
-			Kind:   alertGuard,
+			Kind:   "guard",
 			Text:   fmt.Sprintf("The results do not pass --guard %s, so the run ended with the exit code 10", guard),
 			Urgent: true,
 		})
 	}
 	b.addWarnings()
 	if c := f.Sensitivity; c != nil && c.isSensitive(f.Run.Threshold) {
-		b.alert(alertSensitive,
+		b.alert("crowded", "nearest",
 			fmt.Sprintf(
 				"%s of the pairs that are not identical are less than %.2g above the threshold: "+
 					"a slightly different one gives quite different clusters",
@@ -61,26 +36,26 @@ func (b *builder) addAlerts() {
 	}
 	b.alertRemoved()
 	if f.Skipped.Pairs > 0 {
-		b.alert(alertSkipped,
+		b.alert("skipped", "method",
 			fmt.Sprintf("%s pairs in %s very large groups were not compared one by one", count(f.Skipped.Pairs),
 				count(f.Skipped.Groups)),
 			"Their documents were compared with a few pivot documents of the group. "+
-				"Texts with a common template make such groups")
+				"Texts with a common template make such groups: see --common auto")
 	}
 	if a := f.Method.Audit; a != nil && a.Pairs > 0 {
 		if promised := f.Method.ExpectedRecall; a.ListedHigh < promised {
-			b.alert(alertRecall,
+			b.alert("recall", "method",
 				fmt.Sprintf(
 					"The audit found that %.1f %% of the pairs are listed, and %.1f %% were expected: "+
 						"that is per pair, and pairs of one template are missed together", 100*a.Listed, 100*promised),
 				"See --recall, or --keys exact")
 		}
 		if a.Wide {
-			b.alert(alertWideAudit, "The audit found too few pairs for a precise recall", "See --audit")
+			b.alert("wide_audit", "method", "The audit found too few pairs for a precise recall", "See --audit")
 		}
 	}
 	if n := b.summary.Counts.Rejected; 100*n >= b.summary.Counts.Documents && n > 0 {
-		b.alert(alertRejects,
+		b.alert("rejects", "rejects",
 			fmt.Sprintf("%s records were rejected, and %s documents read", count(n),
 				count(b.summary.Counts.Documents)), "")
 	}
@@ -119,7 +94,8 @@ const (
 func (b *builder) alertRemoved() {
 	f := &b.figures
 	if c := f.Counts; 100*c.Removed >= muchRemoved*c.Documents && c.Removed > 0 && b.summary.Config.TellsRemoved() {
-		b.alert(alertMuch, fmt.Sprintf("%s of the documents are removed", percent(c.Removed, c.Documents)),
+		b.alert("much_removed", "clusters",
+			fmt.Sprintf("%s of the documents are removed", percent(c.Removed, c.Documents)),
 			"Look at the largest clusters before the copies go")
 	}
 	loose, example := 0, Cluster{}
@@ -132,7 +108,7 @@ func (b *builder) alertRemoved() {
 		}
 	}
 	if loose > 0 {
-		b.alert(alertLoose,
+		b.alert("loose_clusters", "clusters",
 			fmt.Sprintf(
 				"%s a quarter of the documents or more, such as %s of %s: chains of similar documents join them, "+
 					"and not all are alike",
@@ -149,12 +125,11 @@ func numbered(n int, one, many string) string {
 	return count(int64(n)) + " " + many
 }
 
-func (b *builder) alert(kind, text, help string) { b.add(Alert{Kind: kind, Text: text, Help: help}) }
-
-func (b *builder) add(a Alert) {
-	a.Place = cmp.Or(a.Place, places[a.Kind])
-	b.figures.Alerts = append(b.figures.Alerts, a)
+func (b *builder) alert(kind, place, text, help string) {
+	b.add(Alert{Kind: kind, Text: text, Help: help, Place: place})
 }
+
+func (b *builder) add(a Alert) { b.figures.Alerts = append(b.figures.Alerts, a) }
 
 func capital(text string) string {
 	if text == "" {
@@ -260,7 +235,6 @@ func (b *builder) addChanges(ctx context.Context) error {
 	return nil
 }
 
-// changeCounts counts the changes of an output, by the kinds of output.ChangeKinds.
 type changeCounts struct {
 	Of     string
 	Counts []int64

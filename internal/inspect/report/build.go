@@ -74,6 +74,10 @@ func (b *builder) begin() {
 		Notes:   []string{},
 		Alerts:  []Alert{},
 	}
+	if s.Lost != nil {
+		lost := *s.Lost // its names may be hidden
+		b.figures.Lost = &lost
+	}
 	if scorer.IsDistance {
 		b.figures.Run.Unit, b.figures.Run.Distance = Bits, config.Hamming
 	}

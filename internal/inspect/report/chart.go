@@ -125,8 +125,7 @@ func (t *tally) between(from, to float64) (n int64) {
 	return n
 }
 
-// bins returns the counts in bins that are wide enough to be seen, from a similarity on. Distances have a bin for each
-// bit.
+// bins returns the counts from a similarity on, in bins wide enough to be seen; for distances, a bin for each bit.
 func (t *tally) bins(from float64) []Bin {
 	var bins []Bin
 	if t.unit == Bits {

@@ -13,8 +13,10 @@ type Figures struct {
 	Run    Run     `json:"run"`
 	Alerts []Alert `json:"alerts"`
 	// Counts are the counts of summary.json.
-	Counts  findings.Counts `json:"counts"`
-	Skipped Skipped         `json:"skipped"`
+	Counts findings.Counts `json:"counts"`
+	// Lost is what summary.json says of lost text. It is nil if that does not tell.
+	Lost    *findings.Lost `json:"lost,omitempty"`
+	Skipped Skipped        `json:"skipped"`
 	// Sites says what was found of sites. It is nil if the job was not about sites.
 	Sites *SiteFindings `json:"sites,omitempty"`
 	// Changes says what is different from the last run. It is nil if the job keeps no state.

@@ -187,7 +187,6 @@ const mostTracked = 1 << 20
 // sampler chooses documents by hashes of their names. So every pass over the rows, in any order, chooses the same ones.
 type sampler struct {
 	limit uint64
-	// share is the share of documents that are chosen.
 	share float64
 }
 
@@ -200,17 +199,15 @@ func newSampler(documents int64) sampler {
 	return sampler{uint64(share * (1 << 63) * 2), share}
 }
 
-// choose returns a key for a document, and whether the document is chosen.
 func (s sampler) choose(name string) (key uint64, chosen bool) {
 	key = xxh3.HashString(name)
 	return key, key <= s.limit
 }
 
 const (
-	// mostMembers is the number of documents of a cluster that a page shows.
 	mostMembers = 32
-	// mostClusters is the number of clusters in the table. The documents of the first mostLargest are shown, as are
-	// those of the mostLoosest ones with the lowest mean.
+	// mostClusters is the number of clusters in the table. Documents are shown of the first mostLargest, and of the
+	// mostLoosest ones with the lowest mean.
 	mostClusters, mostLargest, mostLoosest = 100, 8, 4
 	// leastLoose is the size from which a cluster may be called loose.
 	leastLoose = 4

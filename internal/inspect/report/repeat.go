@@ -149,13 +149,15 @@ func (f *Figures) cut() {
 	}
 }
 
-// renaming says what replaces the names of documents, sources, files and sites, and the addresses of pages and their
-// dates.
+// renaming replaces the names of documents, sources, files and sites, and the addresses and dates of pages.
 type renaming struct{ document, source, file, site, page func(string) string }
 
 func (f *Figures) rename(r renaming) {
 	f.Sites.rename(r)
 	f.Changes.rename(r)
+	if l := f.Lost; l != nil {
+		l.Worst.Removed, l.Worst.Kept = r.document(l.Worst.Removed), r.document(l.Worst.Kept)
+	}
 	for i := range f.Clusters {
 		c := &f.Clusters[i]
 		c.Name, c.URL, c.Date = r.document(c.Name), r.page(c.URL), r.page(c.Date)

@@ -11,16 +11,16 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam.dev/internal/inspect/difference"
-	"mirrorbeam.dev/internal/schema/findings"
-
 	"golang.org/x/net/html"
 
+	"mirrorbeam.dev/internal/inspect/difference"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/result/warnings"
 	"mirrorbeam.dev/internal/result/workspace"
+	"mirrorbeam.dev/internal/schema/findings"
 	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/storage/storagetest"
+	"mirrorbeam.dev/internal/util/goldentest"
 )
 
 // small is a run over testdata/in.jsonl, whose ids and texts try to be more than texts.
@@ -63,26 +63,14 @@ func page(t testing.TB, f *Figures) string {
 	return b.String()
 }
 
-// checkGolden compares with a file, or writes it if UPDATE is set.
+// checkGolden compares a value with a file.
 func checkGolden(t *testing.T, name string, value any) {
 	t.Helper()
 	got, err := json.MarshalIndent(value, "", "\t")
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join("testdata", name)
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(path, append(got, '\n'), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != string(got)+"\n" {
-		t.Errorf("the figures are not those of %s; run the test with UPDATE=1 and look at the difference", path)
-	}
+	goldentest.File(t, filepath.Join("testdata", name), string(got)+"\n")
 }
 
 func TestFigures(t *testing.T) {

@@ -111,8 +111,7 @@ type SiteGroup struct {
 // More returns how many sites of the group are not named.
 func (g SiteGroup) More() int64 { return g.Size - 1 - int64(len(g.Others)) }
 
-// addSites takes over what the job has found of sites. Rows of sites are read twice, so that only what is shown is
-// held.
+// addSites takes over what the job has found of sites. It reads their rows twice, to hold only what is shown.
 func (b *builder) addSites(ctx context.Context) error {
 	found := b.summary.Mirrors
 	if found == nil {
@@ -290,10 +289,10 @@ func (b *builder) accuse() {
 			names = fmt.Sprintf("%s sites, a campaign of %s, copy %s", count(s.Sites), s.Site, s.Protected)
 		}
 		text := fmt.Sprintf("%s: %s of its %s pages (%s)", names, count(s.Common), count(s.Pages), s.Why())
-		b.add(Alert{Kind: alertSuspect, Text: text, Urgent: s.IsUrgent()})
+		b.add(Alert{Kind: "suspect", Text: text, Place: "suspects", Urgent: s.IsUrgent()})
 	}
 	if rest > 0 {
-		b.alert(alertSuspect, fmt.Sprintf("%s further suspects copy protected sites", count(rest)), "")
+		b.alert("suspect", "suspects", fmt.Sprintf("%s further suspects copy protected sites", count(rest)), "")
 	}
 }
 

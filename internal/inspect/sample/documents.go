@@ -55,8 +55,7 @@ func NewDocuments(capacity int, halvings uint32) *Documents {
 // Wants reports whether a document of the given hash is in the sample so far. Any other document need not be added.
 func (s *Documents) Wants(hash uint64) bool { return hash <= math.MaxUint64>>s.shift.Load() }
 
-// Add takes in a document that Wants wants. A document whose set takes more than a sixteenth of the capacity is left
-// out and counted.
+// Add takes in a wanted document. One whose set takes over a sixteenth of the capacity is left out and counted.
 func (s *Documents) Add(d Document) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -20,8 +20,7 @@ const (
 	largestGroups = 3
 )
 
-// Estimator estimates how many candidate pairs the keys would give a job. It foretells what [candidates.Grouper] makes
-// of all records.
+// Estimator estimates how many candidate pairs the keys give a job: what [candidates.Grouper] makes of all records.
 type Estimator struct {
 	// MostRecords bounds the number of records of keys that an estimate looks at. So it bounds time and memory.
 	MostRecords int
@@ -31,10 +30,9 @@ type Estimator struct {
 	FirstInput docref.Ref
 	// AppendRecords appends the records of a document's keys, in the order of the keys.
 	AppendRecords func(records []candidates.Record, d *Document) []candidates.Record
-	// LargestCompared returns how many pairs a group may have if all of them are to be compared. It is given the
-	// numbers of pairs of all groups with more than OversizedPairs pairs, and counts only pairs whose previous keys
-	// differ. The documents of larger groups are compared with pivots. If it is nil, all pairs of all groups are
-	// compared.
+	// LargestCompared returns the largest number of pairs of a group whose pairs are all compared, given the numbers of
+	// pairs of all groups above OversizedPairs; only pairs with different previous keys count. Larger groups are
+	// compared with pivots. If it is nil, all pairs of all groups are compared.
 	LargestCompared func(pairs []float64) float64
 	OversizedPairs  float64
 	// Pivots returns an index of pivots for the given number of documents. It must be set if LargestCompared is.
@@ -62,8 +60,7 @@ type Estimate struct {
 	// HotGroupDocuments is how many documents are in groups too large to compare all their pairs. HotGroupCandidates is
 	// how many pairs of a document and a pivot are compared there.
 	HotGroupDocuments, HotGroupCandidates float64
-	// Similar are the similarities of pairs that share a key, including pairs of dense groups. Each is for Weight
-	// pairs.
+	// Similar are the similarities of pairs that share a key, with dense groups. Each is for Weight pairs.
 	Similar []float64
 	Weight  float64
 	// Groups are the groups with the most candidates, largest first. Their example documents differ.
@@ -116,7 +113,6 @@ func (m *met) distinct() {
 	*m = slices.Compact(*m)
 }
 
-// oversizedGroup is a group with very many pairs.
 type oversizedGroup struct {
 	group   Group
 	unmet   float64             // pairs whose previous keys differ, in the corpus
@@ -283,9 +279,8 @@ func degreesOf(t *thinned, pairs met) []float64 {
 	return degrees
 }
 
-// varianceOf returns the variance of an estimated number of pairs. The estimate extrapolates from a share of the
-// documents, and degrees has the number of pairs that each of these is in. The pairs of one document come and go
-// together.
+// varianceOf returns the variance of a number of pairs estimated from a share of the documents. Degrees has the number
+// of pairs of each document. The pairs of one document come and go together.
 func varianceOf(degrees []float64, share float64) float64 {
 	sum := 0.
 	for _, degree := range degrees {
@@ -366,4 +361,122 @@ func (r *Estimate) note(group Group) {
 			cmp.Compare(a.Example, b.Example))
 	})
 	r.Groups = r.Groups[:min(len(r.Groups), largestGroups)]
+}
+
+// addHotGroup adds the work of the documents that are compared with pivots. The more documents, the more pivots. How
+// fast the comparisons grow is seen by comparing two halves of the sample alone.
+func (e *Estimator) addHotGroup(t *thinned, hotGroup []number, result *Estimate) {
+	if len(hotGroup) == 0 {
+		return
+	}
+	all := e.compareWithPivots(t, hotGroup)
+	ofHalves := 0.
+	for half := range uint64(2) {
+		ofHalves += e.compareWithPivots(t, slices.DeleteFunc(slices.Clone(hotGroup), func(n number) bool {
+			return t.documents[n].Hash&1 != half
+		})).pairs
+	}
+	growth := min(max(math.Log2(all.pairs/max(ofHalves/2, 1)), 1), 2)
+	result.HotGroupDocuments = float64(len(hotGroup)) / t.share
+	most := result.HotGroupDocuments * float64(e.Pivots(int(result.HotGroupDocuments)).Bound())
+	pairs := func(growth float64) float64 { return min(all.pairs*math.Pow(t.share, -growth), most) }
+	result.HotGroupCandidates = pairs(growth)
+	result.Candidates += result.HotGroupCandidates
+	result.Low += pairs(max(growth-growthError, 1))
+	result.High += pairs(min(growth+growthError, 2))
+	result.DocumentElements += all.sets / t.share
+}
+
+// growthError is by how much the growth of comparisons with pivots may differ from what a sample shows.
+const growthError = 0.3
+
+// compared is what comparing documents with pivots takes: pairs, and elements of the sets of all documents.
+type compared struct{ pairs, sets float64 }
+
+// compareWithPivots compares documents of a hot group with pivots, and counts what a job would.
+func (e *Estimator) compareWithPivots(t *thinned, hotGroup []number) (c compared) {
+	index := e.Pivots(int(float64(len(hotGroup)) / t.share))
+	for _, document := range hotGroup {
+		d := &t.documents[document]
+		size := float64(len(d.Set))
+		c.sets += size
+		with, _ := index.Candidates(d.Set)
+		isAlike := false
+		for _, pivot := range with {
+			other := &Document{Set: index.Set(pivot)}
+			if others := float64(len(other.Set)); min(size, others) >= e.Threshold*max(size, others) {
+				c.pairs++
+				isAlike = isAlike || e.Compare(d, other) >= e.Threshold
+			}
+		}
+		if !isAlike {
+			index.Add(d.Set)
+		}
+	}
+	return c
+}
+
+const (
+	// tail is how many standard errors an interval reaches to both sides. Of a normal distribution 1.64 would do. The
+	// error is an estimate itself, and too small where the sample has few of the documents that are in most of the
+	// pairs.
+	tail = 2
+	// unseenPairs is how many pairs of a sample a group is worth that the sample may not show: in one of twenty samples
+	// a group of 4.74 documents by the share of the sample has at most one document in it, and so no pair.
+	unseenPairs = 4.74 * 4.74 / 2
+)
+
+// Interval returns the ends of an interval around an estimated number of pairs, given its standard error and the share
+// of the documents that are in the sample. The true number is within it for nine of ten samples or more. The error of a
+// number of pairs grows with the number, so the interval is as wide in proportion to both sides. A group of many pairs
+// may have no two documents in the sample, so the upper end is never near 0.
+func Interval(pairs, deviation, share float64) (low, high float64) {
+	if share == 1 {
+		return pairs, pairs
+	}
+	spread := math.Exp(tail * deviation / max(pairs, 1))
+	return pairs / spread, pairs*spread + unseenPairs/(share*share)
+}
+
+// mostOff is the factor by which a plan may misjudge the sizes of oversized groups.
+const mostOff = 1.5
+
+// within sets the interval of candidates that are no candidates of hot groups, given the pairs of the other groups. Its
+// lower end is for the least limit of oversized groups that there may be, its upper end for the largest one.
+func (e *Estimator) within(t *thinned, others met, oversizedGroups []oversizedGroup, result *Estimate) {
+	least, largest := e.limits(oversizedGroups, t.share)
+	few := e.upTo(least, t, others, oversizedGroups)
+	many := few
+	if largest > least {
+		many = e.upTo(largest, t, others, oversizedGroups)
+	}
+	result.Low, _ = intervalOf(t, few)
+	_, result.High = intervalOf(t, many)
+}
+
+func intervalOf(t *thinned, pairs met) (low, high float64) {
+	return Interval(float64(len(pairs))/(t.share*t.share), math.Sqrt(varianceOf(degreesOf(t, pairs), t.share)), t.share)
+}
+
+// limits returns the least and the largest number of pairs that the limit of oversized groups may be if all oversized
+// groups are larger or smaller than estimated, or one alone.
+func (e *Estimator) limits(oversizedGroups []oversizedGroup, share float64) (least, largest float64) {
+	switch {
+	case len(oversizedGroups) == 0:
+		return 0, 0
+	case share == 1:
+		return e.limit(oversizedGroups, 1), e.limit(oversizedGroups, 1)
+	}
+	return min(e.limit(oversizedGroups, mostOff)/mostOff, e.limit(oversizedGroups, 1)) / mostOff,
+		max(e.limit(oversizedGroups, 1/mostOff)*mostOff, e.limit(oversizedGroups, 1)) * mostOff
+}
+
+// limit returns how many pairs an oversized group may have if all of them are to be compared, and if all oversized
+// groups are larger by a factor than estimated.
+func (e *Estimator) limit(oversizedGroups []oversizedGroup, factor float64) float64 {
+	sizes := make([]float64, len(oversizedGroups))
+	for i := range oversizedGroups {
+		sizes[i] = oversizedGroups[i].unmet * factor
+	}
+	return e.LargestCompared(sizes)
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,111 +20,167 @@ import (
 )
 
 // Preference is a choice of the user: the name of a policy, and behind a colon what the policy needs, as in "longest",
-// "max:score", "min:date" or "rank:sources.txt".
+// "max:score", "min:date" or "rank:sources.txt". Up to [MostPolicies] have commas between them; each decides where the
+// ones before it do not, as in "max:stars,max:forks,longest".
 type Preference string
 
-// The preferences that need nothing but the documents.
+// The preferences by document order.
 const (
-	First    Preference = "first"
-	Last     Preference = "last"
-	Longest  Preference = "longest"
-	Shortest Preference = "shortest"
+	First Preference = "first"
+	Last  Preference = "last"
 )
 
-// What a policy needs behind its name.
+// Basis says what a policy depends on. Each basis includes the ones before it.
+type Basis int
+
 const (
-	field = "FIELD" // of a record
-	file  = "FILE"  // a list of sources, see [Ranks]
+	InOrder  Basis = iota // document order alone
+	OfText                // the document
+	OfField               // a field of its record, which the policy names
+	OfSource              // its source, and a list of sources; see [Ranks]
 )
+
+// needs is what follows the colon of a policy.
+var needs = [...]string{OfField: ":FIELD", OfSource: ":FILE"}
 
 // policy is a way to prefer documents. It is declared by its line in policies, and nowhere else.
 type policy struct {
 	name  string
-	needs string
-	// help is about the policy; empty where the name says it all.
+	basis Basis
+	// lacks is what a document without a priority lacks; empty if each document has one.
+	lacks string
+	// help follows the name of the policy, in brackets; empty where the name says it all.
 	help  string
 	order func(d *Document, ranks *Ranks) Priority
 }
 
+const noNumber = "number or date in the field"
+
 var policies = []policy{
-	{"first", "", "", func(*Document, *Ranks) Priority { return Leading }},
-	{"last", "", "in document order", func(*Document, *Ranks) Priority { return byPlace }},
-	{"longest", "", "", func(d *Document, _ *Ranks) Priority {
+	{"first", InOrder, "", "", func(*Document, *Ranks) Priority { return Leading }},
+	{"last", InOrder, "", " (in document order)", func(*Document, *Ranks) Priority { return byPlace }},
+	{"longest", OfText, "", "", func(d *Document, _ *Ranks) Priority {
 		return Leading + Priority(math.MaxUint32-min(d.Length, math.MaxUint32))
 	}},
-	{"shortest", "", "text", func(d *Document, _ *Ranks) Priority { return Leading + Priority(d.Length) }},
-	{"max", field, "", func(d *Document, _ *Ranks) Priority { return byValue(d.Value, -1) }},
-	{"min", field, "a number, or a date as in ISO 8601", func(d *Document, _ *Ranks) Priority {
-		return byValue(d.Value, 1)
+	{"shortest", OfText, "", " (text)", func(d *Document, _ *Ranks) Priority { return Leading + Priority(d.Length) }},
+	{"max", OfField, noNumber, "", func(d *Document, _ *Ranks) Priority { return byValue(d.value, -1) }},
+	{"min", OfField, noNumber, " (a number, or a date as in ISO 8601)", func(d *Document, _ *Ranks) Priority {
+		return byValue(d.value, 1)
 	}},
 	{
-		"rank", file, "a list of sources or sites, one a line, the most preferred first; see --source-field",
+		"rank", OfSource, "source in the list",
+		" (a list of sources or sites, one a line, the most preferred first; see --source-field)",
 		func(d *Document, ranks *Ranks) Priority { return ranks.priority(d.Source) },
 	},
 }
 
 // form is how a user gives the policy, as in max:FIELD.
-func (p *policy) form() string { return strings.TrimSuffix(p.name+":"+p.needs, ":") }
-
-// Preferences lists all of them. The name of a field or of a file follows the colon.
-func Preferences() []Preference {
-	var all []Preference
-	for _, p := range policies {
-		all = append(all, Preference(strings.TrimSuffix(p.form(), p.needs)))
-	}
-	return all
-}
+func (p *policy) form() string { return p.name + needs[p.basis] }
 
 // Help lists the policies as the help of a flag does.
 func Help() string {
 	var all []string
 	for _, p := range policies {
-		text := p.form()
-		if p.help != "" {
-			text += " (" + p.help + ")"
-		}
-		all = append(all, text)
+		all = append(all, p.form()+p.help)
 	}
 	return strings.Join(all, ", ")
 }
 
-// policy returns the policy of a preference and what follows its colon; nil if it is none. An empty preference is
-// [First].
-func (p Preference) policy() (*policy, string) {
+// Forms lists the policies of at most a basis, as in "first or last".
+func Forms(most Basis) string {
+	var forms []string
+	for _, p := range policies {
+		if p.basis <= most {
+			forms = append(forms, p.form())
+		}
+	}
+	last := len(forms) - 1
+	return strings.Join(forms[:last], ", ") + " or " + forms[last]
+}
+
+// MostPolicies is the largest number of policies of a preference.
+const MostPolicies = 1 + len(Ties{})
+
+func (p Preference) parts() (parts []Preference) {
+	for part := range strings.SplitSeq(string(p), ",") {
+		parts = append(parts, Preference(part))
+	}
+	return parts
+}
+
+// policy returns the policy of a preference of one part and what follows its colon. If it is none, the policy has no
+// order, and may depend on anything. An empty preference is [First].
+func (p Preference) policy() (policy, string) {
 	name, of, hasColon := strings.Cut(string(cmp.Or(p, First)), ":")
-	for i := range policies {
-		if one := &policies[i]; one.name == name && hasColon == (one.needs != "") && hasColon == (of != "") {
+	for _, one := range policies {
+		if one.name == name && hasColon == (needs[one.basis] != "") && hasColon == (of != "") {
 			return one, of
 		}
 	}
-	return nil, ""
+	return policy{basis: OfSource}, ""
 }
 
-// behind returns what follows the colon of a policy that needs such a thing; empty if it needs another or nothing.
-func (p Preference) behind(needed string) string {
-	if policy, of := p.policy(); policy != nil && policy.needs == needed {
+// Basis returns what a preference depends on.
+func (p Preference) Basis() (basis Basis) {
+	for _, part := range p.parts() {
+		policy, _ := part.policy()
+		basis = max(basis, policy.basis)
+	}
+	return basis
+}
+
+// Lacks returns what a document without a priority lacks, as in "source in the list"; empty if each document has one.
+func (p Preference) Lacks() string {
+	policy, _ := p.parts()[0].policy()
+	return policy.lacks
+}
+
+// Field returns the field whose value decides first; empty if none does.
+func (p Preference) Field() string { return p.Fields()[0] }
+
+// Fields returns the field of each policy, empty for a policy without one.
+func (p Preference) Fields() (fields []string) {
+	for _, part := range p.parts() {
+		policy, of := part.policy()
+		if policy.basis != OfField {
+			of = ""
+		}
+		fields = append(fields, of)
+	}
+	return fields
+}
+
+// Ranking returns the path of the list of preferred sources, which decides first; empty if there is none.
+func (p Preference) Ranking() string {
+	if policy, of := p.parts()[0].policy(); policy.basis == OfSource {
 		return of
 	}
 	return ""
 }
 
-// Field returns the field whose value counts; empty if none does.
-func (p Preference) Field() string { return p.behind(field) }
-
-// Ranking returns the path of the list of preferred sources; empty if there is none.
-func (p Preference) Ranking() string { return p.behind(file) }
+// WithRanking returns the preference with other text where it names the list of sources.
+func (p Preference) WithRanking(list string) Preference {
+	return Preference(strings.Replace(string(p), p.Ranking(), list, 1))
+}
 
 // Check returns an error that says what a Preference must be, or nil.
 func (p Preference) Check() error {
-	if policy, _ := p.policy(); policy != nil && p != "" {
-		return nil
+	parts := p.parts()
+	for i, part := range parts {
+		policy, _ := part.policy()
+		switch {
+		case policy.order == nil || part == "":
+			return fmt.Errorf("must be %s, or up to %d of them with commas between them", Forms(OfSource), MostPolicies)
+		case policy.basis == InOrder && i+1 < len(parts):
+			return fmt.Errorf("%s leaves nothing to decide for the policies behind it", part)
+		case policy.basis == OfSource && i > 0:
+			return fmt.Errorf("%s must be the first policy", part)
+		}
 	}
-	var forms []string
-	for _, one := range policies {
-		forms = append(forms, one.form())
+	if len(parts) > MostPolicies {
+		return fmt.Errorf("has more than %d policies", MostPolicies)
 	}
-	last := len(forms) - 1
-	return errors.New("must be " + strings.Join(forms[:last], ", ") + " or " + forms[last])
+	return nil
 }
 
 // Priority says how preferred a document is: of two documents the one with the smaller priority comes first, and of two
@@ -136,8 +193,7 @@ const (
 	// Unranked is the priority of a document to which the preference gives no place. No other document comes after it.
 	Unranked Priority = math.MaxUint64
 
-	// Leading is the smallest priority of a document that is not of the reference: of each, if the first documents are
-	// kept.
+	// Leading is the smallest priority of a document of the input: of all of them, if the first documents are kept.
 	Leading Priority = 1
 
 	// byPlace is the priority of a document that comes before all earlier ones. The number of its file may change while
@@ -153,29 +209,51 @@ func (s Priority) At(ref docref.Ref) Priority {
 	return s
 }
 
+// Ties decide between documents of equal priorities, as these do: they are the priorities by the policies behind the
+// first one, 0 where there are none.
+type Ties [2]Priority
+
+// At returns what the ties of a document come to, given the place of the document.
+func (t Ties) At(ref docref.Ref) Ties { return Ties{t[0].At(ref), t[1].At(ref)} }
+
 // Document is what the priority of a document of the input depends on.
 type Document struct {
 	// Length is the length of the text in bytes, below 2^32, or the number of the features.
 	Length int64
-	// Value is the value of the field, nil if there is none; see [Preference.Field].
-	Value []byte
+	// Values are the values of the fields, nil where there is none; see [Preference.Fields].
+	Values [MostPolicies][]byte
 	// Source is the source of the document, for a list of preferred sources; see [Ranks].
 	Source string
+
+	value []byte // of the field of the policy at hand
 }
 
-// Order returns the priority of a document, for [Priority.At]. Several goroutines may call it.
-type Order func(d *Document) Priority
+// Order returns the priority of a document, for [Priority.At], and its ties. Several goroutines may call it, each with
+// a document of its own.
+type Order func(d *Document) (Priority, Ties)
 
 // NewOrder returns the Order of a preference; an empty one is First. Ranks may be nil if it needs none.
 func NewOrder(p Preference, ranks *Ranks) (Order, error) {
-	policy, _ := p.policy()
-	switch {
-	case policy == nil:
-		return nil, fmt.Errorf("preference %s: %w", p, p.Check())
-	case policy.needs == file && ranks == nil:
+	if err := p.Check(); err != nil && p != "" {
+		return nil, fmt.Errorf("preference %s: %w", p, err)
+	}
+	if p.Ranking() != "" && ranks == nil {
 		return nil, fmt.Errorf("preference %s: there is no list of sources", p)
 	}
-	return func(d *Document) Priority { return policy.order(d, ranks) }, nil
+	var all []policy
+	for _, part := range p.parts() {
+		policy, _ := part.policy()
+		all = append(all, policy)
+	}
+	return func(d *Document) (first Priority, ties Ties) {
+		d.value = d.Values[0]
+		first = all[0].order(d, ranks)
+		for i, policy := range all[1:] {
+			d.value = d.Values[i+1]
+			ties[i] = policy.order(d, ranks)
+		}
+		return first, ties
+	}, nil
 }
 
 // byValue returns the priority of a document by its value times a sign.
@@ -197,11 +275,13 @@ func byValue(value []byte, sign float64) Priority {
 type Ranked struct {
 	Ref      docref.Ref
 	Priority Priority
+	Ties     Ties
 }
 
 // Compare is negative if r is preferred to other, and 0 if they are the same document.
 func (r Ranked) Compare(other Ranked) int {
-	return cmp.Or(cmp.Compare(r.Priority, other.Priority), cmp.Compare(r.Ref, other.Ref))
+	return cmp.Or(cmp.Compare(r.Priority, other.Priority), slices.Compare(r.Ties[:], other.Ties[:]),
+		cmp.Compare(r.Ref, other.Ref))
 }
 
 // layouts are the dates and times of ISO 8601. Seconds may have a fraction. A time without a zone is UTC.

@@ -34,7 +34,9 @@ func order(t *testing.T, p Preference, ranking string, documents []placed) []doc
 	}
 	var all []Ranked
 	for i := range documents {
-		one := Ranked{documents[i].ref, by(&documents[i].Document).At(documents[i].ref)}
+		priority, ties := by(&documents[i].Document)
+		ref := documents[i].ref
+		one := Ranked{ref, priority.At(ref), ties.At(ref)}
 		if one.Priority == Reference {
 			t.Errorf("%s: %+v stands as a document of the reference", p, documents[i])
 		}
@@ -53,13 +55,23 @@ func order(t *testing.T, p Preference, ranking string, documents []placed) []doc
 	return refs
 }
 
+// values are the values of as many fields as there may be, all the same.
+func values(value string) (all [MostPolicies][]byte) {
+	for i := range all {
+		if value != "" {
+			all[i] = []byte(value)
+		}
+	}
+	return all
+}
+
 func TestOrders(t *testing.T) {
 	documents := []placed{
-		{0, Document{Length: 5, Value: []byte("2"), Source: "b"}},
-		{1, Document{Length: math.MaxUint32, Value: nil, Source: "c"}},
-		{2, Document{Length: 0, Value: []byte("-3"), Source: "a/x"}},
-		{3, Document{Length: 5, Value: []byte("2.0"), Source: "b/y"}},
-		{1<<64 - 1, Document{Length: 9, Value: []byte("1e3"), Source: "a"}},
+		{0, Document{Length: 5, Values: values("2"), Source: "b"}},
+		{1, Document{Length: math.MaxUint32, Values: values(""), Source: "c"}},
+		{2, Document{Length: 0, Values: values("-3"), Source: "a/x"}},
+		{3, Document{Length: 5, Values: values("2.0"), Source: "b/y"}},
+		{1<<64 - 1, Document{Length: 9, Values: values("1e3"), Source: "a"}},
 	}
 	for _, c := range []struct {
 		preference Preference
@@ -68,11 +80,15 @@ func TestOrders(t *testing.T) {
 		{First, []docref.Ref{0, 1, 2, 3, 1<<64 - 1}},
 		{"", []docref.Ref{0, 1, 2, 3, 1<<64 - 1}},
 		{Last, []docref.Ref{1<<64 - 1, 3, 2, 1, 0}},
-		{Longest, []docref.Ref{1, 1<<64 - 1, 0, 3, 2}},
-		{Shortest, []docref.Ref{2, 0, 3, 1<<64 - 1, 1}},
+		{"longest", []docref.Ref{1, 1<<64 - 1, 0, 3, 2}},
+		{"shortest", []docref.Ref{2, 0, 3, 1<<64 - 1, 1}},
 		{"max:score", []docref.Ref{1<<64 - 1, 0, 3, 2, 1}},
 		{"min:score", []docref.Ref{2, 0, 3, 1<<64 - 1, 1}},
 		{"rank:list", []docref.Ref{2, 1<<64 - 1, 0, 3, 1}},
+		{"rank:list,last", []docref.Ref{1<<64 - 1, 2, 3, 0, 1}},
+		{"shortest,max:score", []docref.Ref{2, 0, 3, 1<<64 - 1, 1}},
+		{"rank:list,longest,min:score", []docref.Ref{1<<64 - 1, 2, 0, 3, 1}},
+		{"max:score,shortest,last", []docref.Ref{1<<64 - 1, 3, 0, 2, 1}},
 	} {
 		if got := order(t, c.preference, "a\nb", documents); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %d, want %d", c.preference, got, c.want)
@@ -93,6 +109,12 @@ func TestCheck(t *testing.T) {
 		{"max:a:b", "a:b", "", true},
 		{"min:date", "date", "", true},
 		{"rank:a:b.txt", "", "a:b.txt", true},
+		{"max:a,min:b,longest", "a", "", true},
+		{"rank:a.txt,max:b,last", "", "a.txt", true},
+		{"max:a,first,longest", "a", "", false},
+		{"max:a,rank:b", "a", "", false},
+		{"max:a,", "a", "", false},
+		{"max:a,min:b,max:c,longest", "a", "", false},
 		{"", "", "", false},
 		{"max", "", "", false},
 		{"max:", "", "", false},

@@ -51,11 +51,18 @@ func Of(host, original string) Likeness {
 	if a.domain == b.domain || a.name == "" || b.name == "" {
 		return Likeness{}
 	}
+	return likeness(a, b)
+}
+
+func likeness(a, b parts) Likeness {
 	if a.name == b.name {
 		return Likeness{0.9, OtherDomain}
 	}
 	best := Likeness{}
-	for _, by := range []func(a, b parts) Likeness{bySkeleton, byParts, byDistance, byShortName} {
+	for _, by := range []func(a, b parts) Likeness{bySkeleton, byParts, byLabels, byShortName, byDistance} {
+		if best.Score >= 0.8 && max(a.length-b.length, b.length-a.length) > aSlip {
+			break // more than a slip is no better
+		}
 		if l := by(a, b); l.Score > best.Score {
 			best = l
 		}
@@ -69,7 +76,10 @@ type parts struct {
 	suffix   string // the public suffix
 	name     string // the label of the domain that somebody chose
 	skeleton string // what that looks like
+	key      string // the same without hyphens
+	length   int    // of the key, in characters
 	above    string // what comes before the registered domain, without the last dot
+	over     string // what that looks like
 }
 
 // split splits a host. A host without a registered domain is its name, and an IP address has none.
@@ -89,12 +99,17 @@ func split(host string) (p parts) {
 			above:  shown(strings.TrimSuffix(strings.TrimSuffix(host, domain), ".")),
 		}
 	}
-	p.skeleton = Skeleton(p.name)
+	p.skeleton, p.over = Skeleton(p.name), Skeleton(p.above)
+	p.key = unjoined(p.skeleton)
+	p.length = utf8.RuneCountInString(p.key)
 	return p
 }
 
 // shown returns a name as browsers may show it, with the letters that its ASCII form stands for.
 func shown(name string) string {
+	if !strings.Contains(name, "xn--") {
+		return name
+	}
 	if unicode, err := idna.ToUnicode(name); err == nil {
 		return unicode
 	}
@@ -104,14 +119,14 @@ func shown(name string) string {
 // bySkeleton compares what the names look like. Dots may divide the name of the host: the parts before its registered
 // domain count then, from the last one on.
 func bySkeleton(a, b parts) Likeness {
-	switch whole := unjoined(b.skeleton); {
+	switch {
 	case utf8.RuneCountInString(b.skeleton) <= leastName && a.suffix != b.suffix &&
 		len(a.name) == utf8.RuneCountInString(a.name):
 		// such as vis4.net next to visa.com: a short name in ASCII under another suffix is most likely somebody's own
 		return Likeness{}
 	case a.skeleton == b.skeleton:
 		return Likeness{1, Homoglyph}
-	case unjoined(a.skeleton) == whole, isDivided(a, whole):
+	case a.key == b.key, isDivided(a, b.key):
 		return Likeness{0.95, Homoglyph}
 	}
 	return Likeness{}
@@ -119,7 +134,7 @@ func bySkeleton(a, b parts) Likeness {
 
 // isDivided reports whether a name is in a host with dots within it, up to the end of its registered domain.
 func isDivided(host parts, name string) bool {
-	joined, above := unjoined(host.skeleton), Skeleton(host.above)
+	joined, above := host.key, host.over
 	for above != "" && len(joined) < len(name) {
 		dot := strings.LastIndexByte(above, '.')
 		joined = unjoined(above[dot+1:]) + joined
@@ -132,16 +147,16 @@ func unjoined(name string) string { return strings.ReplaceAll(name, "-", "") }
 
 // byParts looks for the name of the original, or its whole domain, among the parts of a host.
 func byParts(a, b parts) Likeness {
-	name, length := b.skeleton, utf8.RuneCountInString(b.skeleton)
-	above, domain := Skeleton(a.above), Skeleton(b.domain)
+	name, length := b.skeleton, b.length
+	above, domain := a.over, Skeleton(b.domain)
 	switch {
-	case strings.Contains("."+above+".", "."+domain+"."):
+	case above != "" && strings.Contains("."+above+".", "."+domain+"."):
 		return Likeness{0.95, Subdomain}
 	case undotted(Skeleton(a.domain)) == undotted(domain), undotted(a.skeleton) == undotted(domain):
 		return Likeness{0.9, AddedWords} // such as example-com.net
 	case length < leastShort:
 		return Likeness{}
-	case length == leastShort && isWord(a.skeleton, name), length <= leastName && isBaited(unjoined(a.skeleton), name):
+	case length == leastShort && isWord(a.skeleton, name), length <= leastName && labelOf(a.name).isBaited(b.key):
 		return Likeness{0.85, AddedWords}
 	case length < leastName:
 		return Likeness{}
@@ -149,11 +164,42 @@ func byParts(a, b parts) Likeness {
 		return Likeness{0.85, Subdomain}
 	case isWord(a.skeleton, name) && a.skeleton != name:
 		return Likeness{0.9, AddedWords}
-	case length > leastName && strings.Contains(a.skeleton, name):
+	case labelOf(a.name).has(b.key):
 		return Likeness{0.8, AddedWords}
 	}
 	return Likeness{}
 }
+
+// byLabels compares the name of the original with the labels before the registered domain of a host, and with the words
+// between the hyphens of its name. Hyphens do not count, and a slip counts only in long names.
+func byLabels(a, b parts) Likeness {
+	name, length := b.key, b.length
+	isClose := func(label string) bool {
+		return max(len(label)-len(name), len(name)-len(label)) <= 1 && distance(label, name, aSlip) <= aSlip
+	}
+	for part := range strings.SplitSeq(a.above, ".") {
+		if len(part) < leastShort {
+			continue
+		}
+		switch l := labelOf(part); {
+		case length == leastName && l.key == name, length <= leastName && length >= leastShort && l.isBaited(name),
+			l.has(name), length >= leastLong && isClose(l.key):
+			return Likeness{0.8, Subdomain}
+		}
+	}
+	if length > leastWithin && strings.Contains(a.skeleton, "-") {
+		for word := range strings.SplitSeq(a.skeleton, "-") {
+			if isClose(word) {
+				return Likeness{0.8, AddedWords}
+			}
+		}
+	}
+	return Likeness{}
+}
+
+// A name of at most leastWithin letters is part of many honest words, as apple is of pineapple. Hardly any honest label
+// is a slip away from one of leastLong letters.
+const leastWithin, leastLong = 5, 7
 
 func undotted(name string) string { return unjoined(strings.ReplaceAll(name, ".", "")) }
 
@@ -175,8 +221,40 @@ var spelled = strings.NewReplacer("2", "z", "3", "e", "4", "a", "5", "s", "7", "
 
 // Skeleton returns what a name looks like: names with one skeleton look much the same. The letters i and l are one.
 func Skeleton(name string) string {
-	return spelled.Replace(string(confusables.Append(nil, []byte(name))))
+	var text [64]byte
+	skeleton := text[:0]
+	for i := range len(name) {
+		c := byte(0)
+		if name[i] < utf8.RuneSelf {
+			c = plainly[name[i]]
+		}
+		last := byte(0)
+		if len(skeleton) > 0 {
+			last = skeleton[len(skeleton)-1]
+		}
+		switch {
+		case c == 0:
+			return spelled.Replace(string(confusables.Append(nil, []byte(name))))
+		case last == 'r' && c == 'n':
+			skeleton[len(skeleton)-1] = 'm'
+		case last == 'v' && c == 'v':
+			skeleton[len(skeleton)-1] = 'w'
+		case last == 'c' && c == 'l':
+			skeleton[len(skeleton)-1] = 'd'
+		default:
+			skeleton = append(skeleton, c)
+		}
+	}
+	return string(skeleton)
 }
+
+// plainly holds what the characters of names in ASCII look like, for the most of names that need no more.
+var plainly = func() (all [utf8.RuneSelf]byte) {
+	for _, c := range "abcdefghijklmnopqrstuvwxyz0123456789-._" {
+		all[c] = spelled.Replace(string(confusables.Append(nil, []byte(string(c)))))[0]
+	}
+	return all
+}()
 
 // A short name is at most leastName letters long. Any two of these are a slip or two apart, so a slip counts only if it
 // is one that people and machines make, and under the same public suffix. It does not count if the name has less than
@@ -228,9 +306,8 @@ func (p parts) isOld() bool {
 		strings.Contains(" com net org ", " "+p.suffix+" ")
 }
 
-// isSlip reports whether a name is another one with one slip: two letters exchanged, one left out, one doubled, one put
-// in at the end or next to a key that touches its own, or one replaced by such a key, by another vowel, or by a flipped
-// bit.
+// isSlip reports whether a name is another one with one slip: two letters exchanged, one left out, doubled or added at
+// the end or next to a neighbouring key, or one replaced by such a key, another vowel or a flipped bit.
 func isSlip(name, of string, bits bool) bool {
 	at := 0
 	for at < len(name) && at < len(of) && name[at] == of[at] {
@@ -266,21 +343,66 @@ func isReplaced(c, of byte, bits bool) bool {
 		bits && flipped&(flipped-1) == 0
 }
 
-// baits are words that phishers put next to a name.
-var baits = strings.Fields(
-	`access account accounts alert app auth bank banking billing card center client clients confirm customer delivery express
-	help helpdesk home id info invoice link login logon mail mobile my net official online order package parcel pay payment portal post
-	recover refund register reset secure security service services shipping shop signin signon site store support team track tracking
-	transfer unlock update user verification verify wallet web`)
+// baits are the skeletons of words that phishers put next to a name.
+var baits = func() map[string]bool {
+	all := map[string]bool{}
+	for bait := range strings.FieldsSeq(
+		`access account accounts ag alert anmelden app apps auth bank banking bill billing bonus card care center
+		claim client clients cloud com confirm connect contact customer customers dashboard de delivery direct
+		email eu express form free gift group help helpdesk home https i id info invoice kunde kunden konto live
+		link login logon mail manage meine mein mobile my net notice official online order org package parcel pay
+		payment payments phone portal post promo recover refund register reset reward rewards safe secure secured
+		security server service services shipping shop sicherheit signin signon site sms start status store
+		support system team the track tracking transfer uk unlock update updates us user verification verified
+		verify wallet web webmail www`) {
+		all[Skeleton(bait)] = true
+	}
+	return all
+}()
 
-// isBaited reports whether a name without hyphens is a short one and a word that phishers put next to it.
-func isBaited(name, short string) bool {
-	for _, bait := range baits {
-		if bait = Skeleton(bait); name == short+bait || name == bait+short {
+// label is a label of a host as a reader sees it.
+type label struct {
+	key           string // its skeleton, without hyphens
+	before, after int    // how many digits it begins and ends with
+}
+
+func labelOf(name string) label {
+	const digits = "0123456789"
+	return label{
+		key:    unjoined(Skeleton(name)),
+		before: len(name) - len(strings.TrimLeft(name, digits)),
+		after:  len(name) - len(strings.TrimRight(name, digits)),
+	}
+}
+
+// isBait reports whether the part of a skeleton next to a name is a word that phishers put there, two of them, or a
+// number. Digits is how many digits it may consist of, which look like letters.
+func isBait(text string, digits int) bool {
+	if baits[text] || len(text) <= digits {
+		return text != ""
+	}
+	for at := 1; at < len(text); at++ {
+		if baits[text[:at]] && (baits[text[at:]] || len(text)-at <= digits) {
 			return true
 		}
 	}
 	return false
+}
+
+// isBaited reports whether a label is a short name and such a part.
+func (l label) isBaited(short string) bool {
+	after, isBefore := strings.CutPrefix(l.key, short)
+	before, isAfter := strings.CutSuffix(l.key, short)
+	return !baits[l.key] && (isBefore && isBait(after, l.after) || isAfter && isBait(before, l.before))
+}
+
+// has reports whether a name without hyphens is in a label, which may be chance if it is short: then the rest has to be
+// bait.
+func (l label) has(name string) bool {
+	length := utf8.RuneCountInString(name)
+	before, after, is := strings.Cut(l.key, name)
+	return is && (length > leastWithin || length > leastName && (before == "" || isBait(before, l.before)) &&
+		(after == "" || isBait(after, l.after)))
 }
 
 // A slip is a character that is put in, left out, replaced or exchanged with its neighbour. It costs two, and

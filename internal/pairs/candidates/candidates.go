@@ -48,8 +48,7 @@ func (r *Record) Of(ref docref.Ref) *Record {
 }
 
 // InScope mixes a hash into the key and the previous keys of a record, so that it meets records of the same hash only.
-// Records that would have shared a key, or a previous one, still do. IsExact says that the key is made by
-// [PrefixKeyOf].
+// Records that would have shared a key, or a previous one, still do. IsExact says that [PrefixKeyOf] made it.
 func (r *Record) InScope(scope uint64, isExact bool) {
 	// Keys and their parts are made of bits of a hash, so one exclusive or changes all of them alike.
 	mask := Record{Key: KeyOf(scope, MaxPrevious)}

@@ -266,7 +266,7 @@ func TestOversizedGroupsAndAgain(t *testing.T) {
 			}
 		}
 		if wanted < documents || wantDense != (left > 0) || !wantDense && len(got.pairs) != wanted {
-			t.Errorf("%v: %d pairs came, %d had to, %d were left to heaps", b, len(got.pairs), wanted, left)
+			t.Errorf("%v: %d pairs came, %d had to, %d were left to hot groups", b, len(got.pairs), wanted, left)
 		}
 	}
 }

@@ -146,7 +146,7 @@ func TestPrefixGroupsMissNoPair(t *testing.T) {
 		}
 	}
 	if left == 0 {
-		t.Error("no pair was left to a heap")
+		t.Error("no pair was left to a hot group")
 	}
 }
 

@@ -257,7 +257,6 @@ func bySize(a, b Record) int {
 // ranking orders records, in memory that stays. Ranks are sorted first, and each record, which is large, moves once.
 type ranking []ranked
 
-// ranked is the rank of a record, and where the record is.
 type ranked struct {
 	rank [2]uint64
 	at   uint32

@@ -59,7 +59,7 @@ func (j *job) distinct(t *testing.T, shard int, equal []docref.Ref, others ...[]
 			if isEqual && i < len(equal) {
 				first = 0
 			}
-			if err := records.WriteNode(run, records.Distinct, shard, records.Node{
+			if err := records.WriteFixed(run, records.Distinct, shard, records.Node{
 				Ref:    ref,
 				Weight: uint32(len(j.sets[ref])),
 				Parent: first,

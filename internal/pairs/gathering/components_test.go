@@ -118,7 +118,7 @@ func TestStars(t *testing.T) {
 	hotGroups := work.Outcome{Stage: work.Score, Run: worktest.Write(t, j.runs, func(run *runfile.Writer) error {
 		for _, star := range [][]docref.Ref{large, small} {
 			for _, ref := range slices.Concat(star, star[:1]) { // a document may come twice
-				if err := records.WritePair(run, records.Stars, 0, ref, star[0]); err != nil {
+				if err := records.WriteFixed(run, records.Stars, 0, records.Pair{A: ref, B: star[0]}); err != nil {
 					return err
 				}
 			}
@@ -161,7 +161,7 @@ func TestNoPairs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if o, tasks := worktest.Plan(t, j.runs, []work.Outcome{j.sketches}, hotGroups.Plan); o.Run != "" || len(tasks) > 0 {
-		t.Errorf("heaps in %q, %d tasks", o.Run, len(tasks))
+		t.Errorf("hot groups in %q, %d tasks", o.Run, len(tasks))
 	}
 }
 
@@ -177,7 +177,7 @@ func TestHotGroupSetsAreReleased(t *testing.T) {
 		Run:   written,
 	})
 	if _, err := os.Stat(written); !os.IsNotExist(err) {
-		t.Errorf("the sets of heaps are still there: %v", err)
+		t.Errorf("the sets of hot groups are still there: %v", err)
 	}
 }
 

@@ -121,7 +121,7 @@ func (j *job) candidates(t *testing.T, part int, pairs []pair) work.Outcome {
 			if err != nil {
 				return err
 			}
-			records.PutNodePair(record, a, b)
+			records.Put(record, records.NodePair{A: a, B: b})
 		}
 		return records.WritePart(run, records.Nodes, part, graph)
 	})
@@ -213,8 +213,8 @@ func (j *job) read(t *testing.T, outcomes []work.Outcome) places {
 	for _, o := range append(outcomes, j.send(t, tasks)...) {
 		for place, packed := range worktest.Read(t, records.PlacePairs, o.Run) {
 			for ; len(packed) > 0; packed = packed[records.PairSize:] {
-				a, b := records.GetPair(packed)
-				p.pairs[place] = append(p.pairs[place], pair{a, b})
+				of := records.Get[records.Pair](packed)
+				p.pairs[place] = append(p.pairs[place], pair{of.A, of.B})
 			}
 		}
 		for place, packed := range worktest.Read(t, records.PlaceSets, o.Run) {

@@ -31,9 +31,8 @@ type HotGroups struct {
 
 func (h *HotGroups) Setup() error { return h.layout.Read(string(h.Inputs)) }
 
-// Plan places the hot groups. The outcome of the step names the run file that holds the number of documents of the hot
-// groups of each place. It names none if there is no hot group. The tasks are tasks of [Sending], with the step
-// [SetsStep].
+// Plan places the hot groups. Its outcome names the run file with the number of documents of the hot groups of each
+// place, or none. The tasks are tasks of [Sending], with the step [SetsStep].
 func (h *HotGroups) Plan(_ context.Context, p *work.Planning) error {
 	p.Runs.Begin(&p.Run)
 	defer p.Run.Abort()
@@ -148,12 +147,11 @@ func readStars(runs []string, bounds groups.Bounds, documents int64, m *work.Mem
 	var pivots graphs.Numbering[uint32] // of all hot groups
 	var sizes []int64                   // by pivot
 	err := work.EachPart(runs, records.Stars, m, func(_ int, packed []byte) error {
-		for ; len(packed) > 0; packed = packed[records.PairSize:] {
-			ref, leads := records.GetPair(packed)
-			if _, isNew := s.documents.Add(uint64(ref)); !isNew {
+		for pair := range records.Each[records.Pair](packed) {
+			if _, isNew := s.documents.Add(uint64(pair.A)); !isNew {
 				continue
 			}
-			pivot, isNew := pivots.Add(uint64(leads))
+			pivot, isNew := pivots.Add(uint64(pair.B))
 			if isNew {
 				sizes = append(sizes, 0)
 			}

@@ -81,7 +81,7 @@ func TestHotGroups(t *testing.T) {
 		}
 		slices.SortFunc(hotGroups, slices.Compare)
 		if !slices.EqualFunc(hotGroups, wantHotGroups, slices.Equal) {
-			t.Errorf("%d bytes a place: heaps %d, want %d", c.placeBytes, hotGroups, wantHotGroups)
+			t.Errorf("%d bytes a place: hot groups %d, want %d", c.placeBytes, hotGroups, wantHotGroups)
 		}
 	}
 }

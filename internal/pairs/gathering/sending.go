@@ -61,7 +61,7 @@ func (s *Sending) sendPairs(w *work.TaskContext) error {
 	if err != nil {
 		return err
 	}
-	records.OrderByNode(locations, records.LocationSize)
+	records.OrderByNode[records.NodeLocation](locations)
 	p := pairSender{
 		run:       &w.Run,
 		stride:    strideOf(s.Ranges),
@@ -70,10 +70,7 @@ func (s *Sending) sendPairs(w *work.TaskContext) error {
 		wanted:    w.Pairs[:0],
 		oversized: 4 * len(nodes) / records.NodeSize,
 	}
-	for _, piece := range w.Pieces {
-		if piece.Kind != records.NodePairs {
-			continue
-		}
+	for piece := range records.NodePairs.Of(w.Pieces) {
 		pairs, err := w.ReadPiece(2, piece)
 		if err != nil {
 			return err
@@ -112,25 +109,25 @@ func unpackWanted(word uint64) (graphs.Node, graphs.Place) {
 }
 
 func (p *pairSender) ref(node graphs.Node) docref.Ref {
-	return records.GetRef(p.nodes[int(node)*records.NodeSize:])
+	return records.At[records.Node](p.nodes, int(node)).Ref
 }
 
 func (p *pairSender) location(node graphs.Node) records.NodeLocation {
-	return records.GetLocation(p.locations[int(node)*records.LocationSize:])
+	return records.At[records.OfNode[records.NodeLocation]](p.locations, int(node)).Is
 }
 
 func (p *pairSender) send(pairs []byte) error {
-	for ; len(pairs) > 0; pairs = pairs[records.NodePairSize:] {
-		a, b := records.GetNodePair(pairs)
-		location, other := p.location(a), p.location(b)
+	for pair := range records.Each[records.NodePair](pairs) {
+		location, other := p.location(pair.A), p.location(pair.B)
 		if location.Star != 0 && location.Star == other.Star {
 			continue
 		}
 		place := location.MeetingPlace(other.Location, p.stride)
 		if location.Blocks > 1 {
-			p.wanted = append(p.wanted, packWanted(a, place), packWanted(b, place))
+			p.wanted = append(p.wanted, packWanted(pair.A, place), packWanted(pair.B, place))
 		}
-		if err := records.WritePair(p.run, records.PlacePairs, int(place), p.ref(a), p.ref(b)); err != nil {
+		refs := records.Pair{A: p.ref(pair.A), B: p.ref(pair.B)}
+		if err := records.WriteFixed(p.run, records.PlacePairs, int(place), refs); err != nil {
 			return err
 		}
 	}
@@ -152,12 +149,7 @@ func sendSets(ctx context.Context, w *work.TaskContext) error {
 		return err
 	}
 	wanted := records.DecodeWanted(packed)
-	var parts []runfile.Piece // one for each block, or none
-	for _, piece := range w.Pieces {
-		if piece.Kind == records.CommonParts {
-			parts = append(parts, piece)
-		}
-	}
+	parts := slices.Collect(records.CommonParts.Of(w.Pieces)) // one for each block, or none
 	number := -1
 	return w.EachBlock(ctx, func(block *sketchblock.Block, setsPiece runfile.Piece) error {
 		number++

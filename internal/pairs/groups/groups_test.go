@@ -157,8 +157,8 @@ func found(t *testing.T, all []work.Outcome) (pairs, edges map[pair]bool) {
 		for b := worktest.Read(
 			t, records.NodePairs, work.RunsOf(all)...,
 		)[part]; len(b) > 0; b = b[records.NodePairSize:] {
-			x, y := records.GetNodePair(b)
-			pairs[pairOf(nodes.Refs[x], nodes.Refs[y])] = true
+			pair := records.Get[records.NodePair](b)
+			pairs[pairOf(nodes.Refs[pair.A], nodes.Refs[pair.B])] = true
 		}
 		nodes = records.DecodePart(graphs.Part{}, worktest.Read(t, records.EdgeNodes, work.RunsOf(all)...)[part])
 		for b := worktest.Read(t, records.Edges, work.RunsOf(all)...)[part]; len(b) > 0; b = b[records.EdgeSize:] {
@@ -308,11 +308,11 @@ func TestDenseGroups(t *testing.T) {
 		case inHotGroups[p.a] && inHotGroups[p.b]:
 			missing++
 		default:
-			t.Errorf("%v are neither compared nor in a heap", p)
+			t.Errorf("%v are neither compared nor in a hot group", p)
 		}
 	}
 	if missing == 0 || len(pairs) == 0 {
-		t.Errorf("%d pairs are compared, %d left to heaps", len(pairs), missing)
+		t.Errorf("%d pairs are compared, %d left to hot groups", len(pairs), missing)
 	}
 }
 

@@ -1,13 +1,16 @@
 package groups
 
 import (
+	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/zeebo/xxh3"
 
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/pairs/candidates"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/runfile"
@@ -20,12 +23,7 @@ func HashID(id []byte) uint64 { return xxh3.Hash(id) }
 
 // WriteID writes the hash of the id of a document to one of the shards of ids.
 func WriteID(run *runfile.Writer, shards int, ref docref.Ref, hash uint64) error {
-	b, err := run.Record(records.IDs, records.ShardOf(hash, shards), records.IDSize)
-	if err == nil {
-		binary.LittleEndian.PutUint64(b, hash)
-		records.PutRef(b[8:], ref)
-	}
-	return err
+	return records.WriteFixed(run, records.IDs, records.ShardOf(hash, shards), idRecord{hash, ref})
 }
 
 // RepeatedIDs finds the documents of a shard of ids that share their id with another document, and writes them by
@@ -36,11 +34,7 @@ func RepeatedIDs(w *work.TaskContext, layout *documents.Layout) error {
 	if err != nil {
 		return err
 	}
-	ids := make([]idRecord, len(packed)/records.IDSize)
-	for i := range ids {
-		b := packed[i*records.IDSize:]
-		ids[i] = idRecord{binary.LittleEndian.Uint64(b), records.GetRef(b[8:])}
-	}
+	ids := slices.AppendSeq(make([]idRecord, 0, len(packed)/records.IDSize), records.Each[idRecord](packed))
 	ids = graphs.RadixSort(ids, make([]idRecord, len(ids)), func(r *idRecord) uint64 { return r.hash })
 	var found sharing
 	var shared []byte // their hashes
@@ -73,8 +67,7 @@ func RepeatedIDs(w *work.TaskContext, layout *documents.Layout) error {
 	return nil
 }
 
-// EachSharedID visits the hashes of the ids that several documents of the last run have, in a run file that it has
-// left.
+// EachSharedID visits the hashes of ids that several documents of the last run share, in a run file of that run.
 func EachSharedID(path string, m *work.Memory, visit func(hash uint64)) error {
 	pieces, err := runfile.Pieces(path)
 	if err != nil {
@@ -116,4 +109,68 @@ func (s *sharing) add(same []idRecord, firstInput docref.Ref) {
 	}
 	s.ids++
 	s.documents += int64(len(refs))
+}
+
+// Equals brings only equal documents together. It serves where all pairs of a corpus are compared.
+type Equals struct {
+	FirstInput docref.Ref
+	// Shards is the number of shards over which the keys are spread.
+	Shards int
+
+	large large
+}
+
+// Shard writes the stars of equal documents of a shard, and its distinct documents.
+func (e *Equals) Shard(w *work.TaskContext, shard int) error {
+	equal := Stars{run: &w.Run, part: shard, shard: shard, shards: e.Shards, large: e.large}
+	var failed error
+	g := candidates.Grouper{
+		MaxComparisons: math.MaxInt64,
+		FirstInput:     e.FirstInput,
+		Stopped:        func() bool { return stopped(w, &failed) },
+		Candidate:      func(_, _ *candidates.Record) {},
+		Identical:      func(first, other *candidates.Record) { failed = cmp.Or(failed, equal.add(first, other)) },
+	}
+	distinct := graphs.Node(0)
+	sorting := sorting{
+		kind:      records.Digests,
+		shard:     shard,
+		shards:    e.Shards,
+		held:      e.large.records,
+		premerger: &premerger{stars: &equal, firstInput: e.FirstInput},
+	}
+	return sorting.read(w, func(keys []candidates.Record) error {
+		if distinct, failed = e.writeDistinct(&w.Run, shard, keys, distinct); failed == nil {
+			g.Groups(keys)
+		}
+		return failed
+	})
+}
+
+// writeDistinct writes the first document under each key as a node. Each of these is compared with every other. The
+// second document of its class, if any, is a node joined to it; see [candidates.Class]. Next is the next node's number.
+func (e *Equals) writeDistinct(run *runfile.Writer, shard int, keys []candidates.Record,
+	next graphs.Node,
+) (graphs.Node, error) {
+	for class := range graphs.Runs(keys, func(a, b *candidates.Record) bool { return a.Digest == b.Digest }) {
+		first := &class[0]
+		if first.Size == 0 {
+			continue
+		}
+		second := slices.IndexFunc(class, func(r candidates.Record) bool {
+			return r.Side != first.Side || first.Ref < e.FirstInput && r.Ref >= e.FirstInput
+		})
+		center := next
+		for _, i := range []int{0, second} {
+			if i < 0 {
+				continue
+			}
+			node := records.Node{Ref: class[i].Ref, Weight: first.Size, Parent: center}
+			if err := records.WriteFixed(run, records.Distinct, shard, node); err != nil {
+				return next, err
+			}
+			next++
+		}
+	}
+	return next, nil
 }

@@ -31,8 +31,8 @@ func joined(t *testing.T, all []work.Outcome, nodes, kind runfile.Kind, size int
 	for part, packed := range worktest.Read(t, kind, work.RunsOf(all)...) {
 		refs := records.DecodePart(graphs.Part{}, parts[part]).Refs
 		for ; len(packed) > 0; packed = packed[size:] {
-			a, b := records.GetNodePair(packed) // an edge begins with them too
-			found[pairOf(refs[a], refs[b])]++
+			pair := records.Get[records.NodePair](packed) // an edge begins with them too
+			found[pairOf(refs[pair.A], refs[pair.B])]++
 		}
 	}
 	return found

@@ -1,6 +1,9 @@
 package methods
 
-import "mirrorbeam.dev/internal/fingerprint/fingerprints"
+import (
+	"mirrorbeam.dev/internal/fingerprint/fingerprints"
+	"mirrorbeam.dev/internal/pairs/candidates"
+)
 
 // init registers SameBytes and SameWords. A digest is a hash of the text, and documents of one digest are the same.
 func init() {
@@ -12,6 +15,12 @@ func init() {
 		},
 		Refusal{Setting: "tokens", IfGiven: true, Why: why}))
 	Register(identical(SameWords, fingerprints.Words, "of the same words in the same order"))
+	none := identical(None, fingerprints.Bytes, "")
+	none.Keys = func(*Parameters) (func() Keys, error) {
+		return func() Keys { return func(all []candidates.Record, _ *Document) []candidates.Record { return all } }, nil
+	}
+	none.Tell = func(*Told) string { return "documents are not compared with each other" }
+	Register(none)
 }
 
 func identical(name Name, kind fingerprints.Name, same string, refuses ...Refusal) Method {

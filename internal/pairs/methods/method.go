@@ -1,7 +1,6 @@
 // Package methods holds the ways to find similar documents. A [Method] is one thing in one file. It says how documents
 // are keyed, how the documents of a key are grouped, and what scores their pairs. It also says what it promises and
-// what it costs. A job and a plan ask the same method, so there is one law of keys. A method takes part once it is
-// registered.
+// what it costs. A job and a plan ask the same method, so there is one law of keys.
 package methods
 
 import (
@@ -20,8 +19,8 @@ import (
 	"mirrorbeam.dev/lshbands"
 )
 
-// Method is a way to find similar documents. Only Name and Keys are required. A field that is left out is that of a
-// method whose keys are hashes of parts of the shingle set.
+// Method is a way to find similar documents. Only Name and Keys are required. The other fields are, by default,
+// right for a method whose keys are hashes of parts of the shingle set.
 type Method struct {
 	Name Name
 
@@ -68,8 +67,7 @@ type Method struct {
 
 	// Promise returns what is known of the pairs that the method finds; nil for nothing.
 	Promise func(p *Parameters) Promise
-	// Tell says in a sentence what a finished job has found by the method, and how surely. The default says that
-	// nothing is promised.
+	// Tell says in a sentence what a finished job has found, and how surely. The default promises nothing.
 	Tell func(t *Told) string
 	// KeyBytes returns the size of the given number of key records of a document, in bytes, for methods that a plan
 	// compares; nil for [HashBytes].
@@ -77,16 +75,14 @@ type Method struct {
 }
 
 // Keys appends the key records of a document, in their order. Documents of equal digest and parts must get equal
-// records, but for the ref. Of a document that repeats another only the first record is sent. It is not for concurrent
-// use.
+// records, but for the ref. Of a repeated document only the first record is sent. It is not for concurrent use.
 type Keys func(all []candidates.Record, d *Document) []candidates.Record
 
 // OversizedGroups says what becomes of groups of very many pairs.
 type OversizedGroups int
 
 const (
-	// ToHotGroups lets such groups wait until all are known. The documents of dense ones are gathered in hot groups and
-	// compared with pivots.
+	// ToHotGroups lets such groups wait until all are known. Dense ones become hot groups, compared with pivots.
 	ToHotGroups OversizedGroups = iota
 	// ToStars lets them wait. The documents of dense ones are compared with the first.
 	ToStars
@@ -276,13 +272,11 @@ type Scorer struct {
 	// HasClusters says that pairs join documents to clusters, where each is kept or removed. Otherwise pairs are all
 	// there is: a common passage does not make two documents one.
 	HasClusters bool
-	// IsExact says that full sets are compared. Otherwise the smallest hashes of both are, and similarities are
-	// estimates.
+	// IsExact says that full sets are compared. Otherwise similarities are estimates from their smallest hashes.
 	IsExact bool
 	// AcceptsAll takes every candidate pair for an edge.
 	AcceptsAll bool
-	// NeedsAll says that which pairs are listed depends on documents that are in no pair. So an incremental run cannot
-	// leave them out.
+	// NeedsAll says that documents in no pair decide which pairs are listed, so no incremental run may prune.
 	NeedsAll bool
 }
 
@@ -310,8 +304,7 @@ type Refusal struct {
 	Setting string
 	// Why follows the setting and its value in the message.
 	Why string
-	// But are values that are accepted in addition to the default. Only, if not empty, is the one value that is
-	// refused.
+	// But are values that are accepted in addition to the default. Only, if not empty, is the one refused value.
 	But  []string
 	Only string
 	// IfGiven refuses the default, too, where somebody has asked for it.
@@ -347,6 +340,8 @@ type Wish struct {
 	Keys       Name
 	Score      Scoring
 	Verify     Verification
+	// IsGiven says that records have fingerprints.
+	IsGiven bool
 	// Misses says that the settings allow near-duplicates to be missed.
 	Misses bool
 }
@@ -358,7 +353,7 @@ func Choose(w Wish) Name {
 		return Passages
 	case w.Keys != Auto:
 		return w.Keys
-	case w.Score == Hamming:
+	case w.Score == Hamming || w.IsGiven:
 		return SimHash
 	case w.Misses || w.Verify != VerifyExact:
 		return MinHash

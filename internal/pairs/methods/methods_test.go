@@ -245,8 +245,8 @@ func (s *scene) found(t *testing.T, all []work.Outcome) (pairs map[pair]bool, ed
 		for b := worktest.Read(
 			t, records.NodePairs, work.RunsOf(all)...,
 		)[shard]; len(b) > 0; b = b[records.NodePairSize:] {
-			x, y := records.GetNodePair(b)
-			pairs[pairOf(nodes.Refs[x], nodes.Refs[y])] = true
+			pair := records.Get[records.NodePair](b)
+			pairs[pairOf(nodes.Refs[pair.A], nodes.Refs[pair.B])] = true
 		}
 	}
 	edgesOf := worktest.Read(t, records.Edges, work.RunsOf(all)...)

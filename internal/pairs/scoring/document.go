@@ -28,7 +28,6 @@ type document struct {
 	second *document
 }
 
-// newDocument returns the document of a placed set, without its hashes.
 func newDocument(s *records.PlacedSet) document {
 	d := document{ref: s.Ref, size: int(s.Size), scope: s.Scope, side: s.Side}
 	if s.Second != 0 {

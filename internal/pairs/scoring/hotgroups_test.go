@@ -152,7 +152,7 @@ func TestHotGroups(t *testing.T) {
 			}
 			if o.Skipped.Groups != 2 || o.Skipped.Pairs+o.Counts.Candidates != pairs || o.Skipped.Kept != 0 ||
 				o.Counts.Candidates < int64(len(edges)) {
-				t.Errorf("%d pairs compared and %+v, want %d pairs in 2 heaps", o.Counts.Candidates, o.Skipped, pairs)
+				t.Errorf("%d pairs compared and %+v, want %d in 2 hot groups", o.Counts.Candidates, o.Skipped, pairs)
 			}
 			checkStars(t, o, place, stars)
 		})
@@ -229,8 +229,8 @@ func checkStars(t *testing.T, o work.Outcome, place int, want map[docref.Ref]doc
 	n := 0
 	for packed := worktest.Read(t, records.Stars, o.Run)[place]; len(packed) > 0; packed = packed[records.PairSize:] {
 		n++
-		if ref, pivot := records.GetPair(packed); want[ref] != pivot {
-			t.Errorf("document %d is like pivot %d, want %d", ref, pivot, want[ref])
+		if pair := records.Get[records.Pair](packed); want[pair.A] != pair.B {
+			t.Errorf("document %d is like pivot %d, want %d", pair.A, pair.B, want[pair.A])
 		}
 	}
 	if n != len(want) {
@@ -270,7 +270,7 @@ func TestUncheckedPivots(t *testing.T) {
 // TestDamagedHotGroups: a hot group with missing sets is reported.
 func TestDamagedHotGroups(t *testing.T) {
 	texts := newTexts(t, rand.New(rand.NewPCG(13, 14)), 3, 0)
-	const want = "heaps have 4 documents, but 3 sets came"
+	const want = "hot groups have 4 documents, but 3 sets came"
 	if _, err := scoreHotGroups(t, &HotGroups{Similarity: Similarity{Threshold: .7}}, 0, texts, 4); err == nil ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %q", err, want)

@@ -33,6 +33,10 @@ func TestOutlinesLoseNoPair(t *testing.T) {
 			return max(int(distances[0]), o.distance(1, 0, &own)) > s.mostDiffering(x.size, y.size)
 		}
 		isOut := rulesOut()
+		if _, isAlike := s.compare(&x, &y); isAlike && len(o.within(&own, s.mostDiffering(x.size, y.size))) == 0 {
+			t.Fatalf("sets of %d and %d shingles with %d in common are far apart at %g", len(a), len(b), len(both),
+				s.Threshold)
+		}
 		if _, isAlike := s.compare(&x, &y); !isAlike {
 			unlike++
 			if isOut {
@@ -48,5 +52,22 @@ func TestOutlinesLoseNoPair(t *testing.T) {
 	}
 	if ruledOut < unlike*8/10 {
 		t.Errorf("%d of %d pairs that are not alike are ruled out", ruledOut, unlike)
+	}
+}
+
+// TestMostOfAny: no set that another one may be like differs from it in more shingles, however low the threshold is.
+func TestMostOfAny(t *testing.T) {
+	for _, threshold := range []float64{1e-300, 1e-9, 0.3, 0.5, 0.8, 1} {
+		s := Similarity{Threshold: threshold}
+		for size := 1; size < 90; size++ {
+			for _, largest := range []int{1, size, 200} {
+				most := s.mostOfAny(size, largest)
+				for other := 1; other <= largest; other++ {
+					if n := s.mostDiffering(other, size); n > most {
+						t.Fatalf("%g: sets of %d and %d may differ in %d shingles, any in %d", threshold, size, other, n, most)
+					}
+				}
+			}
+		}
 	}
 }

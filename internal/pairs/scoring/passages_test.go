@@ -57,7 +57,7 @@ func readSpans(t *testing.T, o work.Outcome, number int) (spans []writtenSpan) {
 	t.Helper()
 	part := records.DecodePart(graphs.Part{}, worktest.Read(t, records.EdgeNodes, o.Run)[number])
 	for packed := worktest.Read(t, records.Spans, o.Run)[number]; len(packed) > 0; packed = packed[records.SpanSize:] {
-		s := records.GetSpan[graphs.Node](packed)
+		s := records.Get[records.Span[graphs.Node]](packed)
 		spans = append(spans, writtenSpan{part.Refs[s.A], part.Refs[s.B], s.Span, s.More})
 	}
 	return spans
@@ -160,7 +160,7 @@ func TestPassagesFaults(t *testing.T) {
 					return err
 				}
 			}
-			return records.WritePair(run, records.PlacePairs, 0, texts[0].Ref, texts[1].Ref)
+			return records.WriteFixed(run, records.PlacePairs, 0, records.Pair{A: texts[0].Ref, B: texts[1].Ref})
 		})
 		p := Passages{Threshold: .8, Shingle: shingle}
 		if _, err := worktest.Try(t, runs, worktest.Tasks(t, runs, Delivery(), path)[0], p.Task); err == nil ||

@@ -1,14 +1,27 @@
+// Package scoring compares documents whose sets have come to one bucket, and writes an edge for each similar pair.
+//
+// Pairs come from four sources:
+//
+//	the candidate pairs of a place          [Sets]
+//	all pairs of blocks of documents        [Sets]
+//	candidate pairs whose passages count    [Passages]
+//	the documents of hot groups with pivots     [HotGroups]
+//
+// In a hot group each document is compared with a few pivots only. The edges of a task are one part of the similarity
+// graph.
 package scoring
 
 import (
 	"context"
 	"slices"
 
+	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/work"
+	"mirrorbeam.dev/sketch"
 )
 
 // Delivery makes a task of [Sets], or of [Passages], for each place that has pairs or is a block.
@@ -113,24 +126,20 @@ func visitPairs(w *work.TaskContext, g *gathered, atATime int, visit func([]uint
 // readPairs returns the pairs whose first document is from first to before end, each once, whatever keys it shares.
 func readPairs(w *work.TaskContext, g *gathered, first, end number) ([]uint64, error) {
 	pairs := w.Pairs[:0]
-	for _, piece := range w.Pieces {
-		if piece.Kind != records.PlacePairs {
-			continue
-		}
+	for piece := range records.PlacePairs.Of(w.Pieces) {
 		packed, err := w.ReadPiece(0, piece)
 		if err != nil {
 			return nil, err
 		}
-		for ; len(packed) > 0; packed = packed[records.PairSize:] {
-			a, b := records.GetPair(packed)
-			x, err := g.findFirst(a)
+		for pair := range records.Each[records.Pair](packed) {
+			x, err := g.findFirst(pair.A)
 			if err != nil {
 				return nil, err
 			}
 			if x < first || x >= end {
 				continue
 			}
-			y, err := g.find(b)
+			y, err := g.find(pair.B)
 			if err != nil {
 				return nil, err
 			}
@@ -140,4 +149,65 @@ func readPairs(w *work.TaskContext, g *gathered, first, end number) ([]uint64, e
 	w.Pairs = pairs
 	slices.Sort(pairs)
 	return slices.Compact(pairs), nil
+}
+
+type edgeWriter struct {
+	run    *runfile.Writer
+	number int // number of the part
+	part   graphs.Part
+}
+
+// setsPart and hotGroupPart return the number of the part that a task of a place makes. Of three numbers from first on,
+// sets have one and hotGroups the next one. The third is for stars of very many equal documents (package groups).
+func setsPart(first int, place graphs.Place) int { return first + 3*int(place) }
+
+func hotGroupPart(first int, place graphs.Place) int { return first + 3*int(place) + 1 }
+
+func (w *edgeWriter) add(a, b *document, score records.Score) error {
+	e := records.Edge[graphs.Node]{A: w.node(a), B: w.node(b), Score: score}
+	w.part.Parents.Union(e.A, e.B)
+	return records.WriteEdge(w.run, records.Edges, w.number, e)
+}
+
+func (w *edgeWriter) node(d *document) graphs.Node {
+	if !d.hasNode {
+		d.node, d.hasNode = w.part.Add(d.ref, uint32(d.size)), true
+	}
+	return d.node
+}
+
+func (w *edgeWriter) finish() error {
+	return records.WritePart(w.run, records.EdgeNodes, w.number, w.part)
+}
+
+// Similarity says when two sets are alike.
+type Similarity struct {
+	// Threshold is the least Jaccard similarity of two sets that are alike, from 0 to 1.
+	Threshold float64
+	// Smallest, if not 0, is how many of the smallest hashes of each set come. The similarity is then an estimate.
+	Smallest int
+	// AcceptsAll makes every candidate pair an edge, whatever its similarity, where that is an estimate.
+	AcceptsAll bool
+}
+
+// compare returns the score of two documents, and whether an edge joins them.
+func (s *Similarity) compare(a, b *document) (records.Score, bool) {
+	if s.Smallest == 0 {
+		need := asmkernels.Required(s.Threshold, a.size, b.size)
+		shared := asmkernels.Intersect(a.set, b.set, need)
+		score := records.NewScore(shared, a.size+b.size-shared, false)
+		if shared < need || len(a.common)+len(b.common) == 0 {
+			return score, shared >= need
+		}
+		shared += asmkernels.Intersect(a.common, b.common, 0)
+		score.WholeShared, score.WholeTotal = uint32(shared), uint32(a.size+len(a.common)+b.size+len(b.common)-shared)
+		return score, true
+	}
+	shared, union, exact := sketch.Overlap(a.set, b.set, a.size, b.size, s.Smallest)
+	return records.NewScore(shared, union, !exact), s.AcceptsAll || float64(shared)/float64(union) >= s.Threshold
+}
+
+// sizesAllow reports whether two sets of these sizes reach the threshold if the larger one contains the smaller.
+func (s *Similarity) sizesAllow(smaller, larger int) bool {
+	return smaller == larger || float64(smaller)/float64(larger) >= s.Threshold
 }

@@ -39,9 +39,8 @@ func writePlace(t *testing.T, runs work.Runs, place graphs.Place, texts []text, 
 			}
 		}
 		for _, p := range slices.Concat(pairs, pairs) {
-			if err := records.WritePair(
-				run, records.PlacePairs, int(place), texts[p[0]].Ref, texts[p[1]].Ref,
-			); err != nil {
+			pair := records.Pair{A: texts[p[0]].Ref, B: texts[p[1]].Ref}
+			if err := records.WriteFixed(run, records.PlacePairs, int(place), pair); err != nil {
 				return err
 			}
 		}
@@ -319,10 +318,10 @@ func TestSetsFaults(t *testing.T) {
 		write      func(run *runfile.Writer) error
 	}{
 		{"no first document", "the set of document 1099511628775 is missing", func(run *runfile.Writer) error {
-			return records.WritePair(run, records.PlacePairs, 0, absent, texts[0].Ref)
+			return records.WriteFixed(run, records.PlacePairs, 0, records.Pair{A: absent, B: texts[0].Ref})
 		}},
 		{"no second document", "the set of document 1099511628775 is missing", func(run *runfile.Writer) error {
-			return records.WritePair(run, records.PlacePairs, 0, texts[0].Ref, absent)
+			return records.WriteFixed(run, records.PlacePairs, 0, records.Pair{A: texts[0].Ref, B: absent})
 		}},
 		{"no documents of a block", "the sets of block 1 are missing", func(run *runfile.Writer) error {
 			_, err := run.Record(records.Blocks, 1, 1)

@@ -146,10 +146,14 @@ func (c *cutter) document(ref docref.Ref, d *documents.Record) error {
 		c.found.Gone++
 	}
 	c.found.Words, c.found.Bytes = c.found.Words+int64(words), c.found.Bytes+bytes
+	return c.write(rows, &trim, int64(words))
+}
+
+func (c *cutter) write(rows [][]byte, trim *records.Trim, words int64) error {
 	if c.ByFile {
-		c.taskContext.Outcome.Sources.Cut.Add(c.layout.Inputs.SourceOf(ref), int64(words))
+		c.taskContext.Outcome.Sources.Cut.Add(c.layout.Inputs.SourceOf(trim.Ref), words)
 	}
-	split := documents.SplitOf(c.layout.Starts, ref)
+	split := documents.SplitOf(c.layout.Starts, trim.Ref)
 	for _, row := range rows {
 		b, err := c.taskContext.Run.Record(records.TrimRows, split, len(row))
 		if err != nil {
@@ -158,7 +162,7 @@ func (c *cutter) document(ref docref.Ref, d *documents.Record) error {
 		copy(b, row)
 		c.found.Passages++
 	}
-	return records.Write(&c.taskContext.Run, records.Trims, split, &trim)
+	return records.Write(&c.taskContext.Run, records.Trims, split, trim)
 }
 
 func (c *cutter) row(ref docref.Ref, d *documents.Record, p part, isGone bool) *output.Cut {

@@ -47,13 +47,7 @@ func (h *Hashing) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 	if err != nil {
 		return err
 	}
-	var refs []docref.Ref
-	err = w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
-		for i := range block.Len() {
-			refs = append(refs, block.Ref(i))
-		}
-		return nil
-	})
+	refs, err := refsOf(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -76,6 +70,17 @@ func (h *Hashing) Task(ctx context.Context, t work.Task, w *work.TaskContext) er
 		})
 	w.Outcome.Trimmed = &found
 	return err
+}
+
+// refsOf returns the documents of a split.
+func refsOf(ctx context.Context, w *work.TaskContext) (refs []docref.Ref, err error) {
+	err = w.EachBlock(ctx, func(block *sketchblock.Block, _ runfile.Piece) error {
+		for i := range block.Len() {
+			refs = append(refs, block.Ref(i))
+		}
+		return nil
+	})
+	return refs, err
 }
 
 // searched is the step of a panic over a document, see [panics.Over]. The document then stays as it is.
@@ -176,8 +181,7 @@ type occurrence struct {
 	count   int64
 }
 
-// occurrences holds what is known of passages. A passage has the number of its hash, or of one behind it if others have
-// the same.
+// occurrences holds what is known of passages. A passage is found by its hash or, if that is taken, by the next one.
 type occurrences struct {
 	numbers graphs.Numbering[uint32]
 	all     []occurrence // by number

@@ -78,8 +78,7 @@ type Labeller[L any] interface {
 	Count(Component)
 	// Place returns the value of a component. It is called for each component, in the order of first documents.
 	Place(Component) (value uint64, err error)
-	// Document returns the label of a document. It is called for each document, in ascending order, when all components
-	// are placed.
+	// Document returns the label of a document. It is called in ascending order, when all components are placed.
 	Document(Document) (L, error)
 	// Node takes in the label of a node of a part, or of the origin of the node. The nodes come in any order.
 	Node(part int, node graphs.Node, label L) error

@@ -66,8 +66,7 @@ func (s *Store) open() *os.File {
 // Index is the type of the numbers that elements of a list have, from 0.
 type Index interface{ ~int | ~uint32 }
 
-// List is a list of elements of type T, which has no pointers in it. All are zero at first. It is not safe for
-// concurrent use.
+// List is a list of elements of type T, without pointers in it, at first zero. Not for concurrent use.
 type List[N Index, T any] struct {
 	store *Store
 	size  int

@@ -37,8 +37,7 @@ const (
 // Pieces returns the pieces of one run file in the order of writing.
 func Pieces(path string) ([]Piece, error) { return PiecesOf(path, 0) }
 
-// PiecesOf does what Pieces does for a run file of a known size, 0 if it is not known. In a bucket that saves a
-// request.
+// PiecesOf is Pieces for a run file of a known size, 0 if unknown. In a bucket the size saves a request.
 func PiecesOf(path string, size int64) ([]Piece, error) {
 	sections, files, err := readIndex(path, size)
 	if err != nil {
@@ -165,7 +164,6 @@ func writeCatalog(dir string, runs []string, needed, extra []Kind, held int) (Ca
 	return c.made, nil
 }
 
-// catalogWriter writes one catalog, by ranges of shards.
 type catalogWriter struct {
 	runs          []string
 	needed, extra []Kind

@@ -26,7 +26,6 @@ func (w *Writer) index() []byte {
 	return append(b, 0, 0, 0, 0)
 }
 
-// appendSection appends a section, in sectionSize bytes.
 func appendSection(b []byte, s section) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(s.kind)|s.mark<<8)
 	b = binary.LittleEndian.AppendUint32(b, s.shard)
@@ -69,10 +68,8 @@ type sizedFile struct {
 	size int64
 }
 
-// fileHeader is the size of the record of a file without its path.
 const fileHeader = 12
 
-// appendFile appends the size of a file, the length of its path, and the path.
 func appendFile(b []byte, f sizedFile) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(f.size))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(f.path)))

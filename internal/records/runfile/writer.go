@@ -22,6 +22,7 @@ import (
 	"bufio"
 	"crypto/rand"
 	"fmt"
+	"iter"
 	"os"
 
 	"mirrorbeam.dev/internal/storage"
@@ -30,6 +31,17 @@ import (
 
 // Kind says what the records of a section are. The stages number their kinds.
 type Kind uint8
+
+// Of yields the pieces of the kind.
+func (k Kind) Of(pieces []Piece) iter.Seq[Piece] {
+	return func(yield func(Piece) bool) {
+		for _, piece := range pieces {
+			if piece.Kind == k && !yield(piece) {
+				return
+			}
+		}
+	}
+}
 
 const (
 	magic       = "mbrun002"
@@ -57,8 +69,7 @@ const linksKind Kind = 0
 type Writer struct {
 	// Durable makes Close wait until the file survives a loss of power. Reset leaves it as it is.
 	Durable bool
-	// Stopped, if it is not nil, returns an error when nobody wants the file any more. Record then returns it, now and
-	// then.
+	// Stopped, if not nil, returns an error when the file is no longer wanted. Record returns it now and then.
 	Stopped func() error
 
 	path     string

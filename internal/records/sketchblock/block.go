@@ -19,7 +19,8 @@
 //	sides    8 n    hash of that in which it differs from them
 //	sources  8 n    hash of what makes it part of a source
 //	resolved 8 n    1 if it gets no keys
-//	                of priority to resolved, a column of zeros is missing
+//	ties     16 n   how preferred it is among documents of equal priority, in two columns
+//	                of priority to ties, a column of zeros is missing
 //	ids
 //	captures
 //
@@ -57,8 +58,16 @@ const (
 	withStored = 1 << iota
 	// withColumn is for the first column of hashes, and the bits after it for the others.
 	withColumn
-	withCaptures = withColumn << columnCount
+	withCaptures = withColumn << firstTie
 )
+
+// withColumnOf returns the bit of a column of hashes. Ties came later than captures.
+func withColumnOf(column int) uint32 {
+	if column >= firstTie {
+		column++
+	}
+	return withColumn << column
+}
 
 // The columns of hashes, in their order.
 const (
@@ -67,6 +76,8 @@ const (
 	sides
 	sources
 	resolved
+	firstTie
+	secondTie
 	columnCount
 )
 
@@ -82,10 +93,10 @@ type Document struct {
 	// Size is the number of distinct shingles, at least len(Set).
 	Size     int
 	Priority preference.Priority
+	Ties     preference.Ties
 	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
 	Scope uint64
-	// Side is the hash of the value in which others must differ to be compared with the document, 0 if all are
-	// compared.
+	// Side is the hash of the value in which compared documents must differ, 0 if all are compared.
 	Side uint64
 	// Source is the hash of the value that makes the document part of a source, 0 if no value does.
 	Source uint64
@@ -97,8 +108,7 @@ type Document struct {
 	SimHash []uint64
 	// ID is the user's id; empty if there is none.
 	ID []byte
-	// Capture is what is known of a web page in addition to its text, as package records packs it; empty if that is
-	// nothing.
+	// Capture is what else is known of a web page, as package records packs it; empty if nothing is.
 	Capture []byte
 }
 
@@ -149,12 +159,13 @@ func (b *Builder) Add(d Document) {
 	}
 	b.stored = append(b.stored, uint64(stored))
 	hashes := [columnCount]uint64{uint64(d.Priority ^ preference.Leading), d.Scope, d.Side, d.Source}
+	hashes[firstTie], hashes[secondTie] = uint64(d.Ties[0]), uint64(d.Ties[1])
 	if d.IsResolved {
 		hashes[resolved] = 1
 	}
 	for column, hash := range hashes {
 		if hash != 0 {
-			b.needed |= withColumn << column
+			b.needed |= withColumnOf(column)
 		}
 		b.columns[column] = binary.LittleEndian.AppendUint64(b.columns[column], hash)
 	}
@@ -186,7 +197,7 @@ func (b *Builder) Documents() [][]byte {
 	}
 	parts := [][]byte{header, b.numbers, b.digests, b.keyed, b.simmed}
 	for column, hashes := range b.columns {
-		if b.needed&(withColumn<<column) != 0 {
+		if b.needed&withColumnOf(column) != 0 {
 			parts = append(parts, hashes)
 		}
 	}
@@ -208,8 +219,7 @@ func (b *Builder) Each(visit func(scope uint64, set []byte) bool) {
 	}
 }
 
-// keepBytes is the size of the largest sets whose memory is used again. One huge document must not burden the rest of a
-// job.
+// keepBytes is the size of the largest sets whose memory is reused: one huge document must not burden the job.
 const keepBytes = 8 << 20
 
 // Reset empties the builder and keeps its memory.
@@ -266,7 +276,7 @@ func Parse(documents []byte) (Block, error) {
 	b := Block{n: n, keys: keys, simhash: simhash}
 	rest, err := b.takeNumbers(documents[HeaderSize:], needed)
 	size := n*(digest.Size+8*keys+8*simhash+8*bits.OnesCount32(needed&^(withStored|withCaptures))) + ids
-	if err != nil || needed >= 2*withCaptures || len(rest) < size {
+	if err != nil || needed >= 2*withColumnOf(secondTie) || len(rest) < size {
 		return Block{}, damaged
 	}
 	take := func(size int) []byte {
@@ -276,7 +286,7 @@ func Parse(documents []byte) (Block, error) {
 	}
 	b.digests, b.keyed, b.simmed = take(digest.Size*n), take(8*n*keys), take(8*n*simhash)
 	for column := range b.columns {
-		if needed&(withColumn<<column) != 0 {
+		if needed&withColumnOf(column) != 0 {
 			b.columns[column] = take(8 * n)
 		}
 	}
@@ -360,6 +370,12 @@ func (b *Block) Stored(i int) int { return int(b.stored.at(i)) }
 // Priority says how preferred document i is.
 func (b *Block) Priority(i int) preference.Priority {
 	return (preference.Priority(hashAt(b.columns[priorities], i)) ^ preference.Leading).At(b.Ref(i))
+}
+
+// Ties says how preferred document i is among documents of its priority.
+func (b *Block) Ties(i int) preference.Ties {
+	first, second := hashAt(b.columns[firstTie], i), hashAt(b.columns[secondTie], i)
+	return preference.Ties{preference.Priority(first), preference.Priority(second)}.At(b.Ref(i))
 }
 
 // Scope returns the hash of what document i shares with those that it is compared with, 0 if it is compared with all.

@@ -144,11 +144,12 @@ func (f *Folder) path(file output.File) string {
 
 func (f *Folder) readJSON(name string, value any) error {
 	b, err := storage.ReadFile(storage.Join(f.Path, name))
-	if err == nil {
-		err = json.Unmarshal(b, value)
-	}
 	if err != nil {
 		return fmt.Errorf("results in %s cannot be read: %s: %w", f.Path, name, err)
+	}
+	if err := json.Unmarshal(b, value); err != nil {
+		return fmt.Errorf("results in %s are damaged, as a power cut leaves them: %s: %w: run the job again "+
+			"into another folder", f.Path, name, err)
 	}
 	return nil
 }
@@ -234,6 +235,8 @@ type FileNotes struct {
 	GuessedEncodings map[string]string `json:"guessed_encodings,omitempty"`
 	// Order names the first 10,000 files that were read, in document order, if that is not the order of their names.
 	Order []string `json:"order,omitempty"`
+	// Fields names settings such as text_field that nobody chose, and that the first records decided.
+	Fields []string `json:"fields,omitempty"`
 	// Unmatched are the patterns of --include and --exclude that match no file.
 	Unmatched []string `json:"unmatched,omitempty"`
 }
@@ -257,6 +260,8 @@ type Cost struct {
 	PeakMemoryBytes int64 `json:"peak_memory_bytes"`
 	// TempBytes is the largest size of the temporary files on disk.
 	TempBytes int64 `json:"temp_bytes"`
+	// Tier names the instructions of the kernels of the starting process, as MIRRORBEAM_CPU does.
+	Tier string `json:"tier,omitempty"`
 	// Requests are the requests to buckets and web servers until results were published, by kind; missing if there were
 	// none.
 	Requests []Requests `json:"requests,omitempty"`
@@ -315,6 +320,8 @@ type Plan struct {
 	lshbands.Scheme
 	// Tables is the number of permuted tables of SimHash keys; 0 for others.
 	Tables int `json:"tables,omitempty"`
+	// Blocks are the --blocks of these tables, if they follow from the number of documents; empty for others.
+	Blocks []int `json:"blocks,omitempty"`
 	// Bits is the length of the fingerprints of SimHash keys.
 	Bits int `json:"bits,omitempty"`
 	// Distance is how many of these bits may differ.
@@ -387,8 +394,7 @@ type OpenSuspect struct {
 	Seen string `json:"seen,omitempty"`
 }
 
-// Failing returns the conditions of [job.Config.FailOn] that the run meets. Changes count until somebody acknowledges
-// them.
+// Failing returns the conditions of [job.Config.FailOn] that the run meets. Acknowledged changes do not count.
 func (s *Summary) Failing() []string {
 	var met []string
 	for condition, n := range map[string]int64{

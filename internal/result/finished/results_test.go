@@ -127,7 +127,7 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 		{func(f string) error { return os.Remove(filepath.Join(f, "manifest.json")) }, "manifest.json: no such file"},
 		{
 			func(f string) error { return os.WriteFile(filepath.Join(f, "summary.json"), []byte("{"), 0o666) },
-			"summary.json: unexpected end of JSON input",
+			"are damaged, as a power cut leaves them: summary.json: unexpected end of JSON input: run the job",
 		},
 		{func(f string) error { return os.Remove(filepath.Join(f, "pairs-00001-of-00002.jsonl")) }, "not whole: stat "},
 		{

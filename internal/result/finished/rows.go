@@ -34,8 +34,7 @@ func (f *Folder) Mirrors(ctx context.Context) iter.Seq2[output.Mirror, error] {
 // groupField is in each row of a site in a group, and in no other: in a string, the quotation marks would be escaped.
 var groupField = []byte(`"group":`)
 
-// GroupedSites gives the rows of sites that are in a group of mirrors, an error last. Lines of other sites are not
-// parsed.
+// GroupedSites yields the rows of sites in a group of mirrors, an error last. It parses no other lines.
 func (f *Folder) GroupedSites(ctx context.Context) iter.Seq2[output.Site, error] {
 	isGrouped := func(line []byte) bool { return bytes.Contains(line, groupField) }
 	return rows(ctx, f, output.Sites, isGrouped, func(s *output.Site) bool { return s.Group != "" })
@@ -102,8 +101,7 @@ func naming(names []string) (isNamed func(line []byte) bool, isWanted func(field
 	}
 }
 
-// rows gives the wanted rows of an output, shard by shard, an error last. Lines that mayBe refuses are not parsed. Nil
-// wants all.
+// rows yields the wanted rows of an output, all if wanted is nil, an error last. It skips lines that mayBe refuses.
 func rows[T any](ctx context.Context, f *Folder, name string, mayBe func(line []byte) bool,
 	isWanted func(*T) bool,
 ) iter.Seq2[T, error] {
@@ -147,7 +145,7 @@ func (c *Cluster) Add(row *output.Member) {
 }
 
 // Clusters gives the clusters of a run in the order of their rows, an error last. It holds no rows: see sees each of
-// them, those of a cluster before the cluster is given.
+// them, all rows of a cluster before the cluster.
 func (f *Folder) Clusters(ctx context.Context, see func(*output.Member)) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		var c Cluster

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/input/formats"
 	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/util/quoting"
 	"mirrorbeam.dev/internal/util/setting"
 	"mirrorbeam.dev/job"
@@ -56,8 +58,7 @@ type Found struct {
 	Name string
 	// ID is its id as rows write it, empty if it has none. Ref is path:position.
 	ID, Ref string
-	// URL and Date say from where and when a web archive has fetched it, as rows write them; empty if that is not
-	// known.
+	// URL and Date are from where and when a web archive fetched it, as rows have them; empty if unknown.
 	URL, Date string
 	// Portion and Position say where the record is, and Raw is the record as the file has it.
 	Portion  documents.Portion
@@ -68,8 +69,7 @@ type Found struct {
 	Record corpus.Record
 }
 
-// Text returns the text, at most the given number of bytes of it. Of several text fields the texts come one after the
-// other.
+// Text returns the text, or several joined, up to the given number of bytes.
 func (d *Found) Text(most int) string {
 	var text strings.Builder
 	for _, part := range d.Record.Texts {
@@ -95,22 +95,8 @@ func (f *Folder) FindRefs(ctx context.Context, refs []string, visit func(*Found)
 
 func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit func(*Found) error) error {
 	config := f.Summary.Config
-	fields, _ := config.TextFields()
-	var others []string
-	for _, field := range []string{config.Within, config.Across} {
-		if field != "" {
-			others = append(others, field)
-		}
-	}
-	reading := documents.Reading{
-		Fields:      corpus.Fields{ID: config.IDField, Texts: fields, Features: config.Features, Others: others},
-		MaxDocument: int64(config.MaxDocument),
-		TextForm:    config.TextFormat,
-		PageText:    config.HTMLText,
-		Dialect:     config.Dialect(),
-		Charset:     config.Encoding,
-	}
-	s := search{limits: reading.LineLimits(), wanted: reading.Wanted(), names: map[string]bool{}, visit: visit}
+	s := newSearch(&config)
+	s.names, s.visit = map[string]bool{}, visit
 	for _, name := range names {
 		s.names[name] = true
 	}
@@ -118,7 +104,6 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 	if err != nil {
 		return err
 	}
-	s.decoder = formats.NewDecoder(s.wanted)
 	for number := range files {
 		if areRefs && !s.mayHave(&files[number]) {
 			continue
@@ -128,6 +113,87 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 		}
 	}
 	return nil
+}
+
+// newSearch returns a search for documents of a job that has no names yet.
+func newSearch(config *job.Config) *search {
+	fields, _ := config.TextFields()
+	var others []string
+	for _, field := range []string{config.Within, config.Across} {
+		if field != "" {
+			others = append(others, field)
+		}
+	}
+	reading := documents.Reading{
+		Fields: corpus.Fields{
+			ID:       config.IDField,
+			Texts:    fields,
+			Features: config.Features,
+			Others:   others,
+			Given:    config.GivenFingerprints(),
+		},
+		MaxDocument: int64(config.MaxDocument),
+		TextForm:    config.TextFormat,
+		PageText:    config.HTMLText,
+		AsShown:     config.HasSites(),
+		Dialect:     config.Dialect(),
+		Charset:     config.Encoding,
+	}
+	s := &search{limits: reading.LineLimits(), wanted: reading.Wanted()}
+	s.limits.Window, s.decoder = corpus.MaxWindow, formats.NewDecoder(s.wanted)
+	return s
+}
+
+// isInOneGo reports whether the record at a position is read together with a stretch of the file before it: a file that
+// can be read from any byte is always read some way on.
+func isInOneGo(file *corpus.File, stretch corpus.Stretch, position int64) bool {
+	return file.IsWhole() || position < stretch.End || file.IsCut() && position < stretch.End+corpus.BatchBytes
+}
+
+// TextsAt returns the texts of documents in the files of a job, up to most bytes of each. It reads the parts of files
+// that have them, in document order, unless a part has more bytes of text than are left of the budget. The map lacks
+// documents that were not found or not read.
+func TextsAt(
+	ctx context.Context, config *job.Config, files []corpus.File, refs []docref.Ref, most int, budget int64,
+) (map[docref.Ref]string, error) {
+	texts, s := map[docref.Ref]string{}, newSearch(config)
+	refs = slices.Compact(slices.Sorted(slices.Values(refs)))
+	reader := formats.NewReader(s.limits, s.wanted)
+	defer reader.Close()
+	for len(refs) > 0 {
+		number := refs[0].File()
+		file := &files[number]
+		stretch, size := file.Around(number, refs[0].Position())
+		n := 1
+		for n < len(refs) && refs[n].File() == number && isInOneGo(file, stretch, refs[n].Position()) {
+			if file.IsCut() {
+				stretch.End = refs[n].Position() + 1
+			}
+			n++
+		}
+		wanted := refs[:n]
+		if refs = refs[n:]; size > budget {
+			continue
+		}
+		budget -= size
+		err := reader.Reset(*file, stretch)
+		for err == nil && len(wanted) > 0 && ctx.Err() == nil {
+			var batch corpus.Batch
+			if batch, err = reader.Next(nil); err != nil {
+				break // the end, or a file that is no longer there
+			}
+			for position, raw := range batch.Records() {
+				if len(wanted) == 0 || position != wanted[0].Position() {
+					continue
+				}
+				if record, err := s.decoder.Decode(file, &batch, position, raw); err == nil {
+					texts[wanted[0]] = (&Found{Record: record}).Text(most)
+				}
+				wanted = wanted[1:]
+			}
+		}
+	}
+	return texts, ctx.Err()
 }
 
 func listFiles(ctx context.Context, c *job.Config, wanted corpus.Wanted) ([]corpus.File, error) {
@@ -180,9 +246,7 @@ func (s *search) mayHave(file *corpus.File) bool {
 }
 
 func (s *search) read(ctx context.Context, file *corpus.File, number int) error {
-	limits := s.limits
-	limits.Window = corpus.MaxWindow
-	for batch, err := range formats.Batches(*file, number, limits, s.wanted) {
+	for batch, err := range formats.Batches(*file, number, s.limits, s.wanted) {
 		if err == nil {
 			err = ctx.Err()
 		}

@@ -1,6 +1,8 @@
 package warnings_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -278,5 +280,44 @@ func TestMarkupOfJob(t *testing.T) {
 	}
 	if got := c.run(t, func(c *job.Config) { c.TextFormat = webtext.HTML }); len(got) != 0 {
 		t.Errorf("with the texts of pages: %+v", got)
+	}
+}
+
+// TestVariantsOfJob: records of one form are told of, and versions are not, whatever the files are.
+func TestVariantsOfJob(t *testing.T) {
+	for _, form := range []string{"%[1]s is a part of %[1]s. ", "%[2]s ends it. "} {
+		c := newCorpus(t)
+		var lines bytes.Buffer
+		for i := range 40 {
+			text := c.text(60)
+			for part := range 2 {
+				one := fmt.Sprintf(form, fmt.Sprintf("name%d%c", i, 'a'+part), fmt.Sprint("word", part)) + text
+				fmt.Fprintf(&lines, "{\"id\":\"d%d-%d\",\"text\":%q}\n", i, part, one)
+				name := filepath.Join(c.folder, fmt.Sprintf("%d-%d.txt", i, part))
+				if err := os.WriteFile(name, []byte(one), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		if _, err := w.Write(lines.Bytes()); err != nil || w.Close() != nil {
+			t.Fatal(err)
+		}
+		for name, content := range map[string][]byte{"plain.jsonl": lines.Bytes(), "packed.jsonl.gz": packed.Bytes()} {
+			if err := os.WriteFile(filepath.Join(c.folder, name), content, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, input := range []string{"plain.jsonl", "packed.jsonl.gz", "*.txt"} {
+			isTold := slices.ContainsFunc(c.run(t, func(config *job.Config) {
+				if config.Input = []string{filepath.Join(c.folder, input)}; input == "*.txt" {
+					config.Format = "text"
+				}
+			}), func(w warnings.Warning) bool { return w.Kind == warnings.Variants })
+			if isVariants := strings.Contains(form, "part"); isTold != isVariants {
+				t.Errorf("%s of %q: told of variants: %t", input, form, isTold)
+			}
+		}
 	}
 }

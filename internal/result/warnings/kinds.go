@@ -14,12 +14,11 @@ import (
 // leastNear is the least number of near-duplicates that say something of all.
 const leastNear = 10
 
-// ofShort warns of near-duplicates among short records: where most records are short, and where most near-duplicates
-// are.
+// ofShort warns of near-duplicates among short records: if most records, or most near-duplicates, are short.
 func ofShort(c *job.Config, found *findings.Findings) []Warning {
 	t, near := found.Texts, found.Counts.Removed-found.Counts.Identical
 	short := t.Short - t.Empty - t.Addresses // these are short, and ofTexts is about them
-	if c.MinShingles >= findings.ShortText {
+	if c.MinShingles >= findings.ShortText || !c.Kind().HasShingles {
 		return nil
 	}
 	w := Warning{Kind: ShortRecords, Flag: fmt.Sprintf("--min-shingles %d", findings.ShortText)}
@@ -52,13 +51,9 @@ func ofSmall(c *job.Config, found *findings.Findings) []Warning {
 	if c.Scorer().HasClusters || n < leastDocuments || 10*n <= found.Counts.Documents {
 		return nil
 	}
-	w := Warning{
-		Kind: SmallTexts,
-		Flag: "--similarity jaccard",
-		Text: fmt.Sprintf(
-			"%d of %d documents have fewer than %d shingles that count: passages of these are not found, "+
-				"and only equal ones are listed", n, found.Counts.Documents, findings.TinyText),
-	}
+	w := about(SmallTexts, "--similarity jaccard",
+		"%d of %d documents have fewer than %d shingles that count: passages of these are not found, "+
+			"and only equal ones are listed", n, found.Counts.Documents, findings.TinyText)
 	if found.Counts.CommonWhole > found.Texts.Tiny {
 		w.Flag = "--common " + common.Off
 	}
@@ -66,8 +61,7 @@ func ofSmall(c *job.Config, found *findings.Findings) []Warning {
 }
 
 const (
-	// manyPairs is the number of pairs for each document at which most of them may share nothing but phrases of their
-	// language or form.
+	// manyPairs for each document: then most may share nothing but phrases of their language or form.
 	manyPairs = 10
 	// rarePassage is the rarity below which these phrases are.
 	rarePassage = 3
@@ -81,13 +75,9 @@ func ofPhrases(c *job.Config, found *findings.Findings) []Warning {
 		n < manyPairs*compared(found) {
 		return nil
 	}
-	w := Warning{
-		Kind: CommonPhrases,
-		Flag: fmt.Sprintf("--rarity %d", rarePassage),
-		Text: fmt.Sprintf(
-			"%d pairs of %d documents share a passage: most may be phrases of the language, or of a form, "+
-				"that nobody copied", n, compared(found)),
-	}
+	w := about(CommonPhrases, fmt.Sprintf("--rarity %d", rarePassage),
+		"%d pairs of %d documents share a passage: most may be phrases of the language, or of a form, "+
+			"that nobody copied", n, compared(found))
 	if c.Shingle <= commonShingle {
 		w.Flag += fmt.Sprintf(", --shingle %d", 2*commonShingle)
 		w.Text += "; where a character is a word, as in Chinese and Japanese, longer shingles also take less time"
@@ -99,12 +89,9 @@ func ofMarkup(c *job.Config, t findings.Texts) []Warning {
 	if t.Records < leastRecords || 10*t.Markup <= t.Records {
 		return nil
 	}
-	w := Warning{
-		Kind: Markup,
-		Flag: "--text-format " + string(webtext.HTML),
-		Text: fmt.Sprintf("%d of %d records have a web page with all its tags as their text, which count as words",
-			t.Markup, t.Records),
-	}
+	w := about(Markup, "--text-format "+string(webtext.HTML),
+		"%d of %d records have a web page with all its tags as their text, which count as words",
+		t.Markup, t.Records)
 	if c.HTMLText == webtext.Main {
 		w.Text += "; html-text main has no effect on them"
 	}
@@ -130,8 +117,26 @@ func ofTitles(c *job.Config, found *findings.Findings) []Warning {
 	}}
 }
 
-// ofPreset proposes a preset for a corpus that looks like one, if documents are removed that are not equal to the one
-// that stays.
+// ofVariants warns if at least a quarter of the removed documents are about something else than the one that stays.
+func ofVariants(c *job.Config, found *findings.Findings) []Warning {
+	v := found.Variants
+	if v == nil || 4*v.Found < v.Judged || c.RemoveIf != "" {
+		return nil
+	}
+	return []Warning{{
+		Kind: Variants,
+		Flag: "--remove-if contained, --within FIELD",
+		Text: fmt.Sprintf(
+			"%d of %d removed documents that are not identical to the one that stays, and were looked at, differ from "+
+				"it in what they are about: rare words are exchanged, as in records of one form, such as %s for %s; "+
+				"a person would likely not call these copies",
+			v.Found, v.Judged, v.Removed, v.Kept),
+		A: v.Removed,
+		B: v.Kept,
+	}}
+}
+
+// ofPreset proposes a preset for a corpus that looks like one, if removed documents do not equal the kept one.
 func ofPreset(c *job.Config, found *findings.Findings) []Warning {
 	if c.Preset != "" || found.Near.Count < leastNear || !c.Scorer().HasClusters {
 		return nil

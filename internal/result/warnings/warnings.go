@@ -38,7 +38,9 @@ const (
 	CommonPhrases    Kind = "common_phrases"
 	Markup           Kind = "markup"
 	OtherTitle       Kind = "other_title"
+	Variants         Kind = "variants"
 	OtherPreset      Kind = "preset"
+	OtherSettings    Kind = "other_settings"
 	LikelyTemplate   Kind = "template"
 	OnePair          Kind = "one_pair"
 	ProtectedChanged Kind = "protected_changed"
@@ -84,7 +86,9 @@ var Kinds = []Topic{
 	},
 	{Markup, "rejects", "Texts of records are web pages with all their tags, which count as words"},
 	{OtherTitle, "pairs", "Web pages are removed for pages whose title differs in more than numbers"},
+	{Variants, "pairs", "Many removed documents are about something else than the document that stays"},
 	{OtherPreset, "pairs", "The corpus looks like one that there is a preset for"},
+	{OtherSettings, "method", "Settings differ from the last run: changes may follow from them, not from the corpus"},
 	{LikelyTemplate, "clusters", "A cluster looks like a template: its documents are just above the threshold"},
 	{OnePair, "clusters", "A large cluster is held together by one pair"},
 	{ProtectedChanged, "suspects", "A protected site changed too much since the last run to tell who copies it"},
@@ -120,6 +124,10 @@ type Warning struct {
 	More int64 `json:"more,omitempty"`
 }
 
+func about(kind Kind, flag, format string, args ...any) Warning {
+	return Warning{Kind: kind, Text: fmt.Sprintf(format, args...), Flag: flag}
+}
+
 // IsGrave reports whether the warning is told before all else.
 func (w Warning) IsGrave() bool {
 	return slices.Contains([]Kind{Panics, Removal, LargeCluster, ProtectedChanged, ProtectedMissing}, w.Kind)
@@ -143,30 +151,23 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 	warnings = append(warnings, ofPhrases(c, found)...)
 	warnings = append(warnings, ofMarkup(c, found.Texts)...)
 	warnings = append(warnings, ofTitles(c, found)...)
+	warnings = append(warnings, ofVariants(c, found)...)
 	warnings = append(warnings, ofPreset(c, found)...)
 	warnings = append(warnings, ofProtected(c, found.Mirrors)...)
 	var listed []Warning
 	for _, t := range found.Templates.Named {
-		listed = append(listed, Warning{
-			Kind: LikelyTemplate,
-			Text: fmt.Sprintf(
-				"cluster %s of %d documents looks like a template: the similarity of those removed to those kept is "+
-					"%.2f on average, the least %.2f",
-				t.Cluster, t.Documents, t.Mean, t.Least),
-			Flag: templateFlag(c),
-		})
+		listed = append(listed, about(LikelyTemplate, templateFlag(c),
+			"cluster %s of %d documents looks like a template: the similarity of those removed to those kept is "+
+				"%.2f on average, the least %.2f",
+			t.Cluster, t.Documents, t.Mean, t.Least))
 	}
 	warnings = append(warnings, withMore(listed, found.Templates.Count)...)
 	listed = nil
 	for _, b := range found.Bridges.Named {
-		listed = append(listed, Warning{
-			Kind: OnePair,
-			Text: fmt.Sprintf(
-				"cluster %s of %d documents is held together by one pair, %s and %s: without it, "+
-					"%d of them are not joined to the others",
-				b.Cluster, b.Documents, b.A, b.B, b.Part),
-			Flag: "--split " + string(keep.Star),
-		})
+		listed = append(listed, about(OnePair, "--split "+string(keep.Star),
+			"cluster %s of %d documents is held together by one pair, %s and %s: without it, "+
+				"%d of them are not joined to the others",
+			b.Cluster, b.Documents, b.A, b.B, b.Part))
 	}
 	warnings = append(warnings, withMore(listed, found.Bridges.Count)...)
 	if c.TellsRemoved() {
@@ -177,7 +178,7 @@ func Of(c *job.Config, found *findings.Findings, table []sources.Row) []Warning 
 
 // ofRemoval are the kinds of warnings about clusters and removed documents. Where no output has these, as in a job
 // about sites, there is nothing to warn of.
-var ofRemoval = []Kind{SourceLoss, ShortRecords, OtherTitle, OtherPreset, LikelyTemplate, OnePair}
+var ofRemoval = []Kind{SourceLoss, ShortRecords, OtherTitle, Variants, OtherPreset, LikelyTemplate, OnePair}
 
 func ofPanics(found *findings.Findings) []Warning {
 	if found.Counts.Panics == 0 {
@@ -198,7 +199,7 @@ func ofPanics(found *findings.Findings) []Warning {
 // the warnings of that run. Those about the texts of the input are the earlier run's. Nothing is known of sources, of
 // titles, and of the lengths of texts.
 func OfPairs(c *job.Config, found *findings.Findings, earlier []Warning) []Warning {
-	unknown := []Kind{ShortRecords, OtherTitle}
+	unknown := []Kind{ShortRecords, OtherTitle, Variants}
 	all := slices.DeleteFunc(Of(c, found, nil), func(w Warning) bool { return slices.Contains(unknown, w.Kind) })
 	for _, w := range earlier {
 		if w.Kind == TextField || w.Kind == BlankTexts || w.Kind == Markup || w.Kind == RepeatedID && namesByID(c) {
@@ -234,12 +235,9 @@ func ofTexts(c *job.Config, t findings.Texts) []Warning {
 	case t.Empty == 0:
 		what = fmt.Sprintf("is a web address in %d", t.Addresses)
 	}
-	warning := Warning{
-		Kind: TextField,
-		Flag: "--text-field",
-		Text: fmt.Sprintf("the text, field %s, %s of %d records: the texts may be in another field",
-			strings.Join(fields, " and "), what, t.Records),
-	}
+	warning := about(TextField, "--text-field",
+		"the text, field %s, %s of %d records: the texts may be in another field",
+		strings.Join(fields, " and "), what, t.Records)
 	if len(c.Weight) > 0 {
 		warning.Flag = "--weight"
 	}
@@ -251,28 +249,20 @@ func ofBands(c *job.Config) []Warning {
 	if !isExchanged {
 		return nil
 	}
-	return []Warning{{
-		Kind: Exchanged,
-		Flag: "--bands --rows",
-		Text: fmt.Sprintf(
-			"%d bands of %d rows find a pair at the threshold with probability %.4f; %d bands of %d rows, with %.4f: "+
-				"the numbers may be exchanged",
-			given.Bands, given.Rows, given.Probability(c.Threshold), other.Bands, other.Rows,
-			other.Probability(c.Threshold)),
-	}}
+	return []Warning{about(Exchanged, "--bands --rows",
+		"%d bands of %d rows find a pair at the threshold with probability %.4f; %d bands of %d rows, with %.4f: "+
+			"the numbers may be exchanged",
+		given.Bands, given.Rows, given.Probability(c.Threshold), other.Bands, other.Rows,
+		other.Probability(c.Threshold))}
 }
 
 func ofExpanding(c *job.Config, files int64) []Warning {
 	if files == 0 || c.MaxExpanded > 0 {
 		return nil
 	}
-	return []Warning{{
-		Kind: Expanding,
-		Flag: "--max-expanded",
-		Text: fmt.Sprintf(
-			"compressed files that became more than 1,000 times as long when they were decoded: %d; "+
-				"a file that was made to cost time looks so", files),
-	}}
+	return []Warning{about(Expanding, "--max-expanded",
+		"compressed files that became more than 1,000 times as long when they were decoded: %d; "+
+			"a file that was made to cost time looks so", files)}
 }
 
 // ofMissing warns of records without a text, where more than one of a hundred has none.
@@ -281,9 +271,13 @@ func ofMissing(c *job.Config, counts *findings.Counts) []Warning {
 		return nil
 	}
 	fields, _ := c.TextFields()
+	flag := "--text-field"
+	if c.Fingerprints != "" {
+		flag = "--fingerprints"
+	}
 	w := Warning{
 		Kind: NoText,
-		Flag: "--text-field",
+		Flag: flag,
 		Text: fmt.Sprintf("%d of %d records are rejected since their text, field %s, is null or missing", counts.Empty,
 			counts.Documents+counts.Rejected, strings.Join(fields, " and ")),
 	}
@@ -297,14 +291,10 @@ func ofBlank(found *findings.Findings) []Warning {
 	if found.Texts.Blank < 2 || found.Counts.Identical == 0 {
 		return nil
 	}
-	return []Warning{{
-		Kind: BlankTexts,
-		Flag: "--emit annotated",
-		Text: fmt.Sprintf(
-			"%d of %d documents have no text, so they are identical to each other: unique keeps one of them, "+
-				"and annotated all",
-			found.Texts.Blank, found.Counts.Documents),
-	}}
+	return []Warning{about(BlankTexts, "--emit annotated",
+		"%d of %d documents have no text, so they are identical to each other: unique keeps one of them, "+
+			"and annotated all",
+		found.Texts.Blank, found.Counts.Documents)}
 }
 
 // ofRepeated warns of ids that several documents have, where rows name documents by their ids: who joins by them takes
@@ -340,18 +330,13 @@ func ofProtected(c *job.Config, found *findings.Mirrors) []Warning {
 	if c.Protected == "" || !c.HasSites() || found == nil || found.Protected > 0 {
 		return nil
 	}
-	return []Warning{{
-		Kind: ProtectedMissing,
-		Flag: "--protected",
-		Text: fmt.Sprintf(
-			"none of %d sites is on the list of protected ones, so no copies of them are found: "+
-				"correct the names on the list, or add pages of these sites to the input", found.Sites),
-	}}
+	return []Warning{about(ProtectedMissing, "--protected",
+		"none of %d sites is on the list of protected ones, so no copies of them are found: "+
+			"correct the names on the list, or add pages of these sites to the input", found.Sites)}
 }
 
 const (
-	// leastDocuments is the least number of documents of a source that may be called lost, and of records that may be
-	// called short.
+	// leastDocuments is the least number of documents of a source called lost, and of records called short.
 	leastDocuments = 50
 	// mostSources is the largest number of sources that are named.
 	mostSources = 10
@@ -380,8 +365,7 @@ func templateFlag(c *job.Config) string {
 
 const quotedWords = 16
 
-// Passage returns the beginning of the longest passage that two texts have in common, on one line. It is empty if they
-// have none.
+// Passage returns the beginning of the longest common passage of two texts, on one line; empty without one.
 func Passage(c *job.Config, a, b string) string {
 	options := c.Sketching(0).Options
 	options.Weights, options.StopWordUse, options.LeastShingles = nil, sketch.RemoveStopWords, 0
@@ -434,11 +418,8 @@ func ofGuards(c *job.Config, found *findings.Findings, table []sources.Row) []Wa
 	all = append(all, withMore(listed, int64(len(lost)))...)
 	listed = nil
 	for _, cluster := range large(guards, found) {
-		w := Warning{
-			Kind: LargeCluster,
-			Flag: templateFlag(c),
-			Text: fmt.Sprintf("cluster %s has %d of %d documents", cluster.Name, cluster.Documents, compared(found)),
-		}
+		w := about(LargeCluster, templateFlag(c),
+			"cluster %s has %d of %d documents", cluster.Name, cluster.Documents, compared(found))
 		if cluster.B == "" {
 			w.Text += ", all of them identical"
 		} else {

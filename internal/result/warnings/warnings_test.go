@@ -156,6 +156,7 @@ func TestNothingRemoved(t *testing.T) {
 		Near:       pair,
 		NearShort:  pair,
 		OtherTitle: pair,
+		Extras:     findings.Extras{Variants: &findings.Variants{Judged: 60, Found: 60}},
 		Templates:  findings.Worst[findings.Template]{Count: 1, Named: []findings.Template{{Cluster: "a"}}},
 		Bridges:    findings.Worst[findings.Bridge]{Count: 1, Named: []findings.Bridge{{Cluster: "a"}}},
 	}
@@ -496,6 +497,30 @@ func TestLosesMore(t *testing.T) {
 	} {
 		got := Of(&config, &findings.Findings{}, []sources.Row{test.one, test.other})
 		if len(got) > 0 != test.warns || len(got) > 0 && got[0].Kind != SourceLoss {
+			t.Errorf("%+v: %+v", test, got)
+		}
+	}
+}
+
+// TestVariants: a quarter of the removed documents is enough.
+func TestVariants(t *testing.T) {
+	for _, test := range []struct {
+		judged, found int64
+		removeIf      string
+		warns         bool
+	}{
+		{0, 0, "", false},
+		{40, 9, "", false},
+		{40, 10, "", true},
+		{40, 10, "contained", false},
+	} {
+		config, found := job.Default(), findings.Findings{}
+		config.RemoveIf = keep.Condition(test.removeIf)
+		if test.judged > 0 {
+			found.Variants = &findings.Variants{Judged: test.judged, Found: test.found, Removed: "x", Kept: "y"}
+		}
+		got := Of(&config, &found, nil)
+		if is := len(got) == 1 && got[0].Kind == Variants && got[0].A == "x" && got[0].B == "y"; is != test.warns {
 			t.Errorf("%+v: %+v", test, got)
 		}
 	}

@@ -310,8 +310,7 @@ type bucketTemp struct {
 	lease   storage.Lease
 }
 
-// openBucketTemp takes the lease for the folder of a run for an output folder, and clears away the folders of dead
-// runs.
+// openBucketTemp takes the lease for a run's folder of an output folder, and clears away folders of dead runs.
 func openBucketTemp(parent, token, output string) (*bucketTemp, error) {
 	parent = strings.TrimRight(parent, "/")
 	t, err := leaseBucketTemp(storage.Join(parent, runPrefix+token), token)

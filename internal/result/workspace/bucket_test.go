@@ -105,6 +105,12 @@ func TestBucket(t *testing.T) {
 		!strings.Contains(err.Error(), "is not empty") {
 		t.Errorf("results would be replaced: %v", err)
 	}
+	if err := Check(folder+"/out", false); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("a check: %v", err)
+	}
+	if err := errors.Join(Check(folder+"/out", true), Check(folder+"/another", false)); err != nil {
+		t.Errorf("a check: %v", err)
+	}
 }
 
 // TestBucketHeld: two runs cannot work on one output folder.

@@ -164,8 +164,7 @@ func (d disk) writeFile(path string, content []byte, mode fs.FileMode) error {
 	return errors.Join(err, file.Close())
 }
 
-// sync waits until a file, or the names in a folder, are on the device. It is no error if the file system
-// cannot sync a folder.
+// sync waits until a file, or the names in a folder, are on the device, unless a file system cannot sync folders.
 func (d disk) sync(path string) error {
 	return d.do("sync", path, func() error {
 		file, err := os.Open(path)
@@ -180,8 +179,7 @@ func (d disk) sync(path string) error {
 	})
 }
 
-// syncsAtATime is how many files are synced side by side. A device that gets one request at a time is idle
-// most of the time.
+// syncsAtATime files are synced side by side. A device that gets one request at once is mostly idle.
 const syncsAtATime = 16
 
 // manyFiles is how many files are at most synced one by one. For more of them a disk that can syncs all that is not on

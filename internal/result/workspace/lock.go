@@ -46,9 +46,9 @@ func decodeRecord(content []byte) (r record, err error) {
 	return r, nil
 }
 
-func isToken(s string) bool {
-	return regexp.MustCompile("^" + tokenForm + "$").MatchString(s)
-}
+var tokenPattern = regexp.MustCompile("^" + tokenForm + "$")
+
+func isToken(s string) bool { return tokenPattern.MatchString(s) }
 
 // IsPartial reports whether a file belongs to results that are not published yet.
 func IsPartial(path string) bool {

@@ -175,8 +175,7 @@ func IsPage(name string) (bool, error) {
 	return bytes.Contains(begin, []byte(PageMark)), err
 }
 
-// pages returns the name of the page about results in a folder, if there is one. What cannot be read is none, and
-// stays.
+// pages returns the name of the page about results in a folder, if there is a readable one.
 func pages(folder string) (names []string) {
 	if is, err := IsPage(storage.Join(folder, ReportName)); err == nil && is {
 		names = append(names, ReportName)

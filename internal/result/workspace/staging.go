@@ -198,8 +198,7 @@ func (t target) isGivenBack(staging, name string) (bool, error) {
 	return err == nil && theirs != nil && os.SameFile(mine, theirs), err
 }
 
-// discard removes the folder next to the target with its second names of foreign files and its results. The
-// manifest goes last.
+// discard removes the folder next to the target, with links to foreign files and its results, the manifest last.
 func (t target) discard(staging, token string) error {
 	beside := target{t.disk, staging}
 	others, results, err := beside.others(token)
@@ -226,8 +225,7 @@ func (t target) discard(staging, token string) error {
 	return t.disk.remove(staging)
 }
 
-// others returns the names of the foreign files in a folder with results, and the names of the results, the manifest
-// last.
+// others returns the names of foreign files in a folder with results, and of the results, the manifest last.
 func (t target) others(token string) (names, results []string, err error) {
 	listed, err := t.disk.readManifest(t.path)
 	if err != nil {

@@ -94,14 +94,14 @@ func isHandedOver(folder string) (bool, error) {
 //
 // In a bucket the leases of a process outlive it for a while. TakeUp waits for their end, until the context ends, and
 // calls wait before it does. A process that is alive keeps its leases, and then it gives up.
-func TakeUp(ctx context.Context, output string, record any, wait func()) (_ *Workspace, err error) {
+func TakeUp(ctx context.Context, output string, record any, wait func(*storage.HeldError)) (_ *Workspace, err error) {
 	w := &Workspace{usual: job.UsualTemp(output), isHandedOver: true}
 	defer func() {
 		if err != nil {
 			w.Close()
 		}
 	}()
-	if err := outliveLease(ctx, wait, func() error { return w.takeUpOutput(output) }); err != nil {
+	if err := storage.AwaitLease(ctx, longestLease, wait, func() error { return w.takeUpOutput(output) }); err != nil {
 		return nil, err
 	}
 	content, err := storage.ReadFile(storage.Join(w.Partial, SubmissionName))
@@ -121,35 +121,11 @@ func TakeUp(ctx context.Context, output string, record any, wait func()) (_ *Wor
 		return nil, err
 	}
 	w.recipe, w.isKept = k.Recipe, isKept
-	return w, outliveLease(ctx, wait, func() error { return w.takeUpTemp(h.Temp) })
+	return w, storage.AwaitLease(ctx, longestLease, wait, func() error { return w.takeUpTemp(h.Temp) })
 }
 
-const (
-	// longestLease is longer than any lease outlives its process.
-	longestLease = 90 * time.Second
-	// leasePause is the time between two attempts to take a lease.
-	leasePause = 2 * time.Second
-)
-
-// outliveLease tries to take a lease until nobody else holds it, for some time.
-func outliveLease(ctx context.Context, wait func(), try func() error) error {
-	for begun := time.Now(); ; {
-		err := try()
-		_, isHeld := errors.AsType[*storage.HeldError](err)
-		if !isHeld || time.Since(begun) > longestLease {
-			return err
-		}
-		if wait != nil {
-			wait()
-			wait = nil
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(ctx.Err(), err)
-		case <-time.After(leasePause):
-		}
-	}
-}
+// longestLease is longer than any lease outlives its process.
+const longestLease = 90 * time.Second
 
 // noJob is the error of an output folder for which no job is to be finished. It is an [fs.ErrNotExist].
 type noJob struct{ output string }
@@ -164,12 +140,12 @@ func (n noJob) Is(target error) bool { return target == fs.ErrNotExist }
 
 func (w *Workspace) takeUpOutput(output string) error {
 	err := w.openOutput(output, false)
-	_, isHeld := heldBy(err)
+	held := heldBy(output, err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return noJob{output}
-	case isHeld:
-		return fmt.Errorf("another process waits for the job or writes to the output folder %s (%w)", output, err)
+	case held != nil:
+		return fmt.Errorf("another process waits for the job or writes to the output folder %s (%w)", output, held)
 	case err != nil:
 		return setting.Errorf("the output folder %s cannot be used: %w", output, err)
 	}

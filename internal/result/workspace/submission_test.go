@@ -70,7 +70,7 @@ func finish(t *testing.T, output, partial, temp string) {
 		t.Errorf("took up %q in %s and %s, want 1 in %s and %s", job.ID, w.Partial, w.Temp, partial, temp)
 	}
 	held, giveUp := context.WithCancel(t.Context())
-	if _, err := TakeUp(held, output, &job, giveUp); err == nil ||
+	if _, err := TakeUp(held, output, &job, func(*storage.HeldError) { giveUp() }); err == nil ||
 		!strings.Contains(err.Error(), "another process waits") {
 		t.Errorf("a second process: %v", err)
 	}

@@ -64,7 +64,6 @@ type Workspace struct {
 // driver does with an output folder what depends on where it is: on the local disk, or in a bucket. The run holds the
 // lock of the folder, or its lease.
 type driver interface {
-	// entries returns what is in the folder.
 	entries() ([]entry, error)
 	// tokens returns the tokens of the runs that have left something.
 	tokens() ([]string, error)
@@ -109,16 +108,13 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 			w.Close()
 		}
 	}()
-	unusable := func(err error) error {
-		return setting.Errorf("the output folder %s cannot be used: %w: name another one with {output}", shown, err)
-	}
 	err = w.openOutput(options.Output, true)
-	if holder, is := heldBy(err); is {
-		return nil, fmt.Errorf("another job is writing to the output folder %s%s: wait for it, or give another folder",
-			shown, holder)
+	if held := heldBy(shown, err); held != nil {
+		return nil, fmt.Errorf("another job is writing to the output folder: wait for it, or give another folder: %w",
+			held)
 	}
 	if err != nil {
-		return nil, unusable(err)
+		return nil, unusable(shown, err)
 	}
 	err = w.recoverRuns()
 	if handed, is := errors.AsType[*HandedOverError](err); is {
@@ -140,17 +136,18 @@ func open(options Options, d disk) (_ *Workspace, err error) {
 	}
 	w.Partial = w.output.partial(w.token)
 	if err := w.output.begin(w.record()); err != nil {
-		return nil, unusable(err)
+		return nil, unusable(shown, err)
 	}
 	return w, nil
 }
 
-// heldBy reports whether an error says that somebody else has a lock or a lease, and who it is if that is known.
-func heldBy(err error) (holder string, is bool) {
-	if held, is := errors.AsType[*storage.HeldError](err); is {
-		return " (" + held.Holder + ")", true
+// heldBy returns who has the lock or the lease of a folder, nil if the error does not say that somebody has.
+func heldBy(folder string, err error) *storage.HeldError {
+	held, is := errors.AsType[*storage.HeldError](err)
+	if !is && errors.Is(err, syscall.EWOULDBLOCK) {
+		return &storage.HeldError{Name: folder, Holder: "another process"}
 	}
-	return "", errors.Is(err, syscall.EWOULDBLOCK)
+	return held
 }
 
 // openOutput takes the lock or the lease of the output folder. On the disk it makes the folder if it may.
@@ -210,6 +207,36 @@ func (w *Workspace) recoverRuns() error {
 		}
 	}
 	return nil
+}
+
+// Check returns the error with which [Open] would refuse an output folder for its content. It changes nothing.
+func Check(output string, overwrite bool) error {
+	w := &Workspace{}
+	if storage.Scheme(output) != "" {
+		s, err := storage.Of(output)
+		if err != nil {
+			return unusable(output, err)
+		}
+		w.output = &bucket{storage: s, folder: strings.TrimRight(output, "/")}
+		return w.checkOutput(output, overwrite)
+	}
+	path, err := filepath.EvalSymlinks(output)
+	_, notLink := os.Readlink(output)
+	if errors.Is(err, fs.ErrNotExist) && notLink != nil {
+		return nil // it will be made
+	}
+	if err == nil {
+		_, err = os.ReadDir(path)
+	}
+	if err != nil {
+		return unusable(output, err)
+	}
+	w.output = &folder{target: target{disk{}, path}}
+	return w.checkOutput(filepath.Clean(output), overwrite)
+}
+
+func unusable(output string, err error) error {
+	return setting.Errorf("the output folder %s cannot be used: %w: name another one with {output}", output, err)
 }
 
 func (w *Workspace) checkOutput(shown string, overwrite bool) error {

@@ -105,7 +105,7 @@ func (r *Result) check() error {
 		{output.Passages, trimmed.Passages},
 		{output.Mirrors, sites.Pairs},
 		{output.Sites, sites.Sites},
-		{output.Suspects, sites.Suspects + sites.Campaigns},
+		{output.Suspects, sites.Suspects + sites.Campaigns + sites.Listed},
 	} {
 		// There are always files of rejects.
 		if rows, written := r.rows(of.output); rows+r.Counts.Uncopied[of.output] != of.count &&

@@ -1,6 +1,6 @@
 // Package write writes the files of results, under temporary names. Each kind has a type of its own: [Rows] writes
-// clusters, pairs, removed documents and rejects, [Unique] the kept documents, [Sketches] the sketches of the input and
-// [Index] an index. A [Result] lists the files of a job and its counts.
+// clusters, pairs, removed documents and rejects, [Unique] the kept documents, [Sketches] the sketches of the input. A
+// [Result] lists the files of a job and its counts.
 package write
 
 import (
@@ -29,14 +29,17 @@ type Rows struct {
 	Inputs work.Path
 	// Emit names the outputs that the job writes. Rejects are always written.
 	Emit []string
+	// Columns are the columns that unique and annotated get besides the usual ones of annotated.
+	Columns []string
 	// Pairs is the kind of the pairs, such as [output.SetPair].
 	Pairs string
 	// Undecided says that all documents are kept, whatever they have in common: only pairs are written.
 	Undecided bool
 	// Rule says what makes a cluster, and what is removed of it.
 	Rule keep.Rule
-	// ForNext writes what the next run of a scheduled job is to know: which documents are in which cluster, and the
-	// similar pairs.
+	// TellsLost counts what text is lost with removed documents. Pairs must be scored by whole sets.
+	TellsLost bool
+	// ForNext writes what the next incremental run needs: which documents are in which cluster, and similar pairs.
 	ForNext bool
 	// KeepsPairs writes the pairs and their passages for the next run of a scheduled job.
 	KeepsPairs bool
@@ -69,6 +72,9 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	if err != nil {
 		return err
 	}
+	if r.TellsLost {
+		shard.AddLost(&found)
+	}
 	findings.Merge(&w.Outcome.Findings, found)
 	pairs := func(row func(output.Pair) error) error { return shard.PairRows(r.Pairs, row) }
 	for _, name := range []string{output.Clusters, output.Pairs, output.Removed} {
@@ -97,7 +103,7 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 			return err
 		}
 	}
-	if slices.Contains(r.Emit, output.Annotated) {
+	if slices.Contains(r.Emit, output.Annotated) || slices.Contains(r.Emit, output.Unique) && len(r.Columns) > 0 {
 		if err := shard.WriteAnnotations(&w.Run); err != nil {
 			return err
 		}
@@ -181,10 +187,7 @@ func (r *Rows) writeRejects(w *work.TaskContext) (output.File, error) {
 // copyRows passes the rows of an output that tasks have written to pieces of a kind.
 func copyRows[T any](w *work.TaskContext, kind runfile.Kind, of string, row func(T) error) error {
 	var buffer []byte
-	for _, piece := range w.Pieces {
-		if piece.Kind != kind {
-			continue
-		}
+	for piece := range kind.Of(w.Pieces) {
 		var err error
 		if buffer, err = w.Reader.Read(buffer[:0], piece); err != nil {
 			return err

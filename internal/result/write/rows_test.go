@@ -34,10 +34,8 @@ func shardOfThree(t *testing.T) string {
 	runs := worktest.Runs(t)
 	shard := worktest.Write(t, runs, func(run *runfile.Writer) error {
 		for i := range 3 {
-			var member [records.MemberSize]byte
-			records.PutRef(member[:], block.Ref(i))
-			records.Position{Number: records.Number(i)}.Put(member[records.RefSize:])
-			if err := records.WriteMember(run, member[:], &block, i, records.FlagsOf(false, false, 0),
+			member := records.ListedDocument{Ref: block.Ref(i), At: records.Position{Number: records.Number(i)}}
+			if err := records.WriteMember(run, member, &block, i, records.FlagsOf(false, false, 0),
 				block.Digest(i)); err != nil {
 				return err
 			}

@@ -96,3 +96,31 @@ func WriteShingles(f Files, of string, packed []byte) (output.File, error) {
 	out.Count(int64(len(packed) / sketchblock.HashSize))
 	return out.Close()
 }
+
+// Passages writes the rows of the passages that were cut, in document order. An output shard takes the documents of
+// some splits.
+type Passages struct {
+	Files
+	// Splits is the number of splits of the input.
+	Splits int
+	// OfItems says that passages are items of a benchmark.
+	OfItems bool `json:",omitempty"`
+}
+
+// PassagesDelivery makes a task of [Passages] for each output shard. The outcomes of the stage that clusters only add
+// to the counts.
+func PassagesDelivery() work.Delivery {
+	return work.Delivery{Output: true, Extra: []runfile.Kind{records.TrimRows}, OnlyCounted: []work.Stage{work.Cluster}}
+}
+
+// Task writes the file of one output shard.
+func (p *Passages) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
+	file := p.Name(output.Passages, t.Number, t.Shards)
+	names := p.Names(t)
+	names.HaveItems = p.OfItems
+	return Write(p.Files, file, names, w, func(row func(output.Cut) error) error {
+		return eachSplit(t, p.Splits, w.Memory, func(split *work.TaskContext) error {
+			return copyRows(split, records.TrimRows, output.Passages, row)
+		})
+	})
+}

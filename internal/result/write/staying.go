@@ -3,6 +3,7 @@ package write
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/input/corpus"
@@ -27,6 +28,7 @@ type staying struct {
 	refs    []docref.Ref         // kept documents of the current block
 
 	reads       runfile.Kind                // what says what becomes of documents
+	removes     bool                        // removed documents are passed over
 	hasIntegers bool                        // the names in annotations are whole numbers
 	annotations records.Annotations         // the annotations of the split, where all documents are given
 	trims       map[docref.Ref][]corpus.Cut // what is cut from documents of the split
@@ -72,7 +74,9 @@ func (s *staying) load() (err error) {
 	}
 	switch s.reads {
 	case records.AnnotatedDocuments:
-		s.annotations, err = records.ReadAnnotations(&s.Reader, s.Pieces)
+		if s.annotations, err = records.ReadAnnotations(&s.Reader, s.Pieces); s.removes {
+			s.removed = s.annotations.Removed()
+		}
 	case records.Trims:
 		err = s.readTrims()
 	default:
@@ -87,12 +91,7 @@ func (s *staying) load() (err error) {
 	if len(s.sums) != len(s.rest) {
 		return fmt.Errorf("split %d has %d stretches and %d check sums", s.split, len(s.rest), len(s.sums))
 	}
-	s.refs, s.blocks = s.refs[:0], s.blocks[:0]
-	for _, piece := range s.Pieces {
-		if piece.Kind == records.Documents {
-			s.blocks = append(s.blocks, piece)
-		}
-	}
+	s.refs, s.blocks = s.refs[:0], slices.AppendSeq(s.blocks[:0], records.Documents.Of(s.Pieces))
 	return nil
 }
 
@@ -108,8 +107,7 @@ func (s *staying) readTrims() error {
 	return err
 }
 
-// before returns the position of the next kept document of a file, if it is before end. It passes over documents of
-// earlier files.
+// before returns the position of the next kept document of a file before end. It passes over earlier files.
 func (s *staying) before(file int, end int64) (position int64, found bool, err error) {
 	for {
 		for len(s.refs) == 0 {

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -24,9 +25,12 @@ import (
 // [output.Tree] as they are.
 //
 // With Annotate it writes [output.Annotated] instead: the records of all documents, each with its annotation. With Trim
-// it writes [output.Trimmed]: the records without what is cut from their texts.
+// it writes [output.Trimmed]: the records without what is cut from their texts. With Columns the kept records have
+// these.
 type Unique struct {
 	Annotate, Trim bool
+	// Columns are the columns of the copies, see [corpus.ColumnsNamed].
+	Columns []string `json:",omitempty"`
 	// Layout says which names the files get.
 	Layout output.Layout
 
@@ -43,13 +47,16 @@ type Unique struct {
 // Reads returns the kind of the records that say what became of documents.
 func (u *Unique) Reads() runfile.Kind {
 	switch {
-	case u.Annotate:
+	case u.adds():
 		return records.AnnotatedDocuments
 	case u.Trim:
 		return records.Trims
 	}
 	return records.Removed
 }
+
+// adds reports whether copies get columns.
+func (u *Unique) adds() bool { return u.Annotate || len(u.Columns) > 0 }
 
 func (u *Unique) writes() string {
 	switch {
@@ -67,7 +74,7 @@ func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 func (u *Unique) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	inputs := u.layout.Inputs
 	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory), found: &w.Outcome.Findings}
-	c.staying.reads, c.staying.hasIntegers = u.Reads(), t.IntegerNames
+	c.staying.reads, c.staying.hasIntegers, c.staying.removes = u.Reads(), t.IntegerNames, !u.Annotate
 	defer c.close()
 	from, to := inputs.FilesOf(t.Number, u.layout.Starts)
 	from = max(from, inputs.References())
@@ -131,10 +138,12 @@ func (c *copier) file(number int) ([]output.File, error) {
 
 func (c *copier) renew(input *corpus.File) {
 	definition := input.Format.Definition()
-	if c.Annotate {
-		c.annotator = definition.Annotator(c.Reading.Wanted())
+	if c.adds() {
+		wanted := c.Reading.Wanted()
+		wanted.Columns = c.Columns
+		c.annotator = definition.Annotator(wanted)
 	}
-	if c.Trim {
+	if c.Trim && definition.Cutter != nil { // else whole documents go
 		c.cutter = definition.Cutter(c.Reading.Wanted())
 	}
 }
@@ -179,8 +188,9 @@ func (c *copier) rows(number int, input *corpus.File) ([]output.File, error) {
 		findings.Merge(&c.found.Counts.Uncopied, map[string]int64{c.writes(): rows})
 		findings.Merge(&c.found.Damaged, map[string]int64{quoting.Text(input.Name): 1})
 	}
-	if c.Annotate {
+	if c.adds() {
 		rows.Annotations = &corpus.Annotations{
+			Columns:      c.Columns,
 			HaveIntegers: c.staying.hasIntegers,
 			Of: func(row int64) corpus.Annotation {
 				a, _ := c.staying.annotation(number, row) // a row of that number is no document
@@ -322,7 +332,7 @@ func (c *copier) batch(batch *corpus.Batch) error {
 // frames copies the kept records of a batch whose records are not lines.
 func (c *copier) frames(batch *corpus.Batch) error {
 	header := batch.Header
-	if c.Annotate && len(header) > 0 {
+	if c.adds() && len(header) > 0 {
 		header = c.annotator.Header(nil, header)
 	}
 	if err := c.writer.header(header); err != nil {
@@ -362,13 +372,15 @@ func (s *staying) annotation(file int, position int64) (corpus.Annotation, error
 	}
 	a, isClustered := s.annotations.Of(ref)
 	if !isClustered {
-		return corpus.Annotation{Size: 1, Kept: true}, nil
+		return corpus.Annotation{Size: 1, Kept: true, Sources: 1, Files: 1}, nil
 	}
 	return corpus.Annotation{
 		Cluster:     a.Cluster,
 		Size:        int64(a.Size),
 		Kept:        a.Kept,
 		KeptID:      a.KeptID,
+		Sources:     int64(a.Sources),
+		Files:       int64(a.Files),
 		HasIntegers: s.hasIntegers,
 	}, nil
 }
@@ -378,10 +390,9 @@ func (s *staying) cuts(file int, position int64) []corpus.Cut {
 	return s.trims[ref]
 }
 
-// write writes the record at a position as the output has it. If the program panics over the record, the record stays
-// as it is.
+// write writes the record at a position as the output has it, or unchanged if the program panics over it.
 func (c *copier) write(batch *corpus.Batch, position int64, record []byte) error {
-	if c.Annotate || c.Trim {
+	if c.adds() || c.Trim {
 		step, operation, change := "annotated", "annotate", c.annotate
 		if c.Trim {
 			step, operation, change = "cut", "cut the text of", c.cut
@@ -416,11 +427,96 @@ func (c *copier) annotate(batch *corpus.Batch, position int64, record []byte) ([
 	annotation, err := c.staying.annotation(batch.File, position)
 	if name := c.annotator.Clash(batch.Header, record); name != "" && err == nil {
 		err = fmt.Errorf(
-			"the record has a field %s already, which annotated would add; rename it, or leave annotated out", name)
+			"the record has a field %s already, which %s would add; rename it, or leave the column out", name,
+			c.writes())
 	}
 	if err != nil {
 		return nil, err
 	}
 	c.changed = c.annotator.Record(c.changed[:0], record, annotation)
 	return c.changed, nil
+}
+
+// recordWriter writes records of an input file to a file of the same format, or each to a file of its own. The zero
+// recordWriter has no file.
+type recordWriter struct {
+	input     *corpus.File
+	out       output.Writer
+	records   corpus.RecordWriter // nil if each has a file of its own
+	hasHeader bool
+
+	folder, of string        // where files of records go, and the output that they are of
+	separated  []output.File // the files of records
+}
+
+func (w *recordWriter) reset(files Files, file output.File, input *corpus.File) error {
+	if err := w.out.Reset(string(files.Partial), file, files.Format); err != nil {
+		return err
+	}
+	w.input, w.records, w.hasHeader = input, rows{&w.out}, false
+	if writer := input.Format.Definition().Writer; writer != nil {
+		w.records = writer(&w.out)
+	}
+	return nil
+}
+
+// separate begins the copy of a group of single-document files. Each record gets a file with its file's name.
+func (w *recordWriter) separate(folder, of string, input *corpus.File) {
+	w.input, w.records, w.hasHeader = input, nil, false
+	w.folder, w.of, w.separated = folder, of, nil
+}
+
+func (w *recordWriter) header(header []byte) error {
+	if w.hasHeader || len(header) == 0 {
+		return nil
+	}
+	w.hasHeader = true
+	_, err := w.out.Write(withLineFeed(header))
+	return err
+}
+
+func (w *recordWriter) record(position int64, record []byte) error {
+	if w.records == nil {
+		return w.file(w.input.At(position), record)
+	}
+	name, _ := w.input.Place(position)
+	return w.records.Write(name, record)
+}
+
+func (w *recordWriter) file(of *corpus.File, record []byte) error {
+	file := output.File{Name: output.TreeName(w.of, of.CopyName()), Output: w.of, Input: quoting.Text(of.Path)}
+	if err := w.out.Reset(w.folder, file, output.Format(of.Format.String()+of.CopySuffix())); err != nil {
+		return err
+	}
+	err := w.out.Row(record)
+	if err == nil {
+		file, err = w.out.Close()
+	}
+	w.separated = append(w.separated, file)
+	return err
+}
+
+func (w *recordWriter) close() ([]output.File, error) {
+	if w.records == nil {
+		return w.separated, nil
+	}
+	if err := w.records.Close(); err != nil {
+		return nil, err
+	}
+	file, err := w.out.Close()
+	return []output.File{file}, err
+}
+
+type rows struct{ out *output.Writer }
+
+func (r rows) Write(_ string, record []byte) error { return r.out.Row(withLineFeed(record)) }
+
+func (rows) Close() error { return nil }
+
+// withLineFeed returns a record with a line feed at its end, which the last one of a file may lack.
+func withLineFeed(record []byte) []byte {
+	if bytes.HasSuffix(record, []byte("\n")) {
+		return record
+	}
+	return append(record[:len(record):len(record)], '\n')
 }

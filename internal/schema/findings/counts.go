@@ -2,6 +2,7 @@ package findings
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -10,41 +11,43 @@ import (
 // documentation, the page of a report and the metrics say of it. [Figures] has the other tags that a field may have.
 type Counts struct {
 	// Documents counts the documents of the input. It is the sum of Kept and Removed.
-	Documents int64 `json:"documents"`
+	Documents int64 `json:"documents" of:"input"`
 	// Bytes is the size of the records of these documents.
-	Bytes int64 `json:"bytes" label:"read" unit:"bytes"`
+	Bytes int64 `json:"bytes" of:"input" label:"read" unit:"bytes"`
 	// ReferenceDocuments counts the documents of the reference, which Documents does not include.
-	ReferenceDocuments int64 `json:"reference_documents,omitempty" label:"documents of a reference"`
+	ReferenceDocuments int64 `json:"reference_documents,omitempty" of:"input" label:"documents of a reference"`
 	// ReferenceBytes is the size of the records of these documents.
-	ReferenceBytes int64 `json:"reference_bytes,omitempty" label:"read of a reference" unit:"bytes"`
+	ReferenceBytes int64 `json:"reference_bytes,omitempty" of:"input" label:"read of a reference" unit:"bytes"`
 	// Rejected counts the records that could not be read, the reference's included.
-	Rejected int64 `json:"rejected" label:"rejects"`
+	Rejected int64 `json:"rejected" of:"input" label:"rejects"`
 	// Panics counts the panics of the program over a document.
 	Panics int64 `json:"panics,omitempty" label:"panics over documents"`
 	// Empty counts the rejected records whose text is null or missing.
-	Empty int64 `json:"empty,omitempty" label:"rejects without text"`
+	Empty int64 `json:"empty,omitempty" of:"input" label:"rejects without text"`
 	// RepeatedIDs counts the ids that several documents of the input have, exactly.
-	RepeatedIDs int64 `json:"repeated_ids,omitempty" label:"repeated ids"`
+	RepeatedIDs int64 `json:"repeated_ids,omitempty" of:"input" label:"repeated ids"`
 	// IntegerIDs counts the documents, the reference included, whose id is a whole number.
-	IntegerIDs int64 `json:"integer_ids,omitempty" label:"with a number as id"`
+	IntegerIDs int64 `json:"integer_ids,omitempty" of:"input" label:"with a number as id"`
 	// InvalidUTF8 counts the documents with bytes that are not UTF-8, the reference's included.
-	InvalidUTF8 int64 `json:"invalid_utf8" label:"not valid UTF-8"`
+	InvalidUTF8 int64 `json:"invalid_utf8" of:"input" label:"not valid UTF-8"`
 	// Expanding counts the compressed files that expand to more than 1,000 times their size.
-	Expanding int64 `json:"expanding,omitempty" label:"expanding files"`
+	Expanding int64 `json:"expanding,omitempty" of:"input" label:"expanding files"`
 	// Unranked counts the documents of the input that --keep does not rank.
 	Unranked int64 `json:"unranked,omitempty" label:"not ranked"`
+	// UnrankedTies counts the documents of the input without a value of each further field of --keep, in its order.
+	UnrankedTies [2]int64 `json:"unranked_ties,omitzero" label:"without a value of a further field"`
 	// Unscoped counts the documents, the reference included, without the field of --within or --across.
-	Unscoped int64 `json:"unscoped,omitempty" label:"without the field to compare by"`
+	Unscoped int64 `json:"unscoped,omitempty" of:"input" label:"without the field to compare by"`
 	// Unsited counts the documents without an address, which belong to no site.
 	Unsited int64 `json:"unsited,omitempty" label:"without a site"`
 	// SitedByPath counts the documents without an address whose site is a folder of their path.
 	SitedByPath int64 `json:"sited_by_path,omitempty" label:"sites from paths"`
 	// IgnoredIn counts the documents, the reference included, with shingles of the base texts of --ignore.
-	IgnoredIn int64 `json:"ignored_in,omitempty" label:"with base texts"`
+	IgnoredIn int64 `json:"ignored_in,omitempty" of:"input" label:"with base texts"`
 	// IgnoredShingles counts the shingles of base texts, distinct per document.
-	IgnoredShingles int64 `json:"ignored_shingles,omitempty" label:"shingles of base texts"`
+	IgnoredShingles int64 `json:"ignored_shingles,omitempty" of:"input" label:"shingles of base texts"`
 	// IgnoredWhole counts the documents that contain hardly anything else.
-	IgnoredWhole int64 `json:"ignored_whole,omitempty" label:"hardly more than base texts"`
+	IgnoredWhole int64 `json:"ignored_whole,omitempty" of:"input" label:"hardly more than base texts"`
 	// CommonIn counts the documents, the reference included, with common shingles.
 	CommonIn int64 `json:"common_in,omitempty" label:"with common shingles"`
 	// CommonShingles counts the common shingles, distinct per document.
@@ -61,8 +64,8 @@ type Counts struct {
 	Clustered int64 `json:"clustered" label:"documents in clusters"`
 	// MedianCluster is the size of the median cluster: at least half of the clusters have no more documents.
 	MedianCluster int64 `json:"median_cluster,omitempty" label:"documents in the median cluster"`
-	// NamedByRef counts the documents with near-duplicates, the reference included, that are named by their ref because
-	// they share an id. With --across it counts all documents that share an id.
+	// NamedByRef counts the documents with near-duplicates that are named by their ref because they share an id; with
+	// --across all documents that share an id.
 	NamedByRef int64 `json:"named_by_ref,omitempty" label:"named by their ref"`
 	// Kept counts the kept documents of the input.
 	Kept int64 `json:"kept"`
@@ -74,44 +77,28 @@ type Counts struct {
 	// Pairs counts the rows of pairs, written or not.
 	Pairs int64 `json:"pairs"`
 	// Archives counts the files of web archives, the reference's included.
-	Archives int64 `json:"archives,omitempty" label:"web archives"`
+	Archives int64 `json:"archives,omitempty" of:"input" label:"web archives"`
 	// FilesRejected counts the files that could not be read at all. Each is one of Rejected.
-	FilesRejected int64 `json:"files_rejected,omitempty" label:"files that could not be read"`
+	FilesRejected int64 `json:"files_rejected,omitempty" of:"input" label:"files that could not be read"`
 	// FilesDamaged counts the files that were read, but are cut short or damaged.
-	FilesDamaged int64 `json:"files_damaged,omitempty" label:"files cut short or damaged"`
-	// Uncopied counts the documents that a copy of the input lacks, by output: their file is damaged in a part that
-	// only copies read.
+	FilesDamaged int64 `json:"files_damaged,omitempty" of:"input" label:"files cut short or damaged"`
+	// Uncopied counts the documents that an output lacks since their file is damaged in a part that only copies read.
 	Uncopied map[string]int64 `json:"uncopied,omitempty" label:"left out of copies"`
 	// GuessedEncodings counts the files whose encoding was guessed from their bytes, by encoding.
-	GuessedEncodings map[string]int64 `json:"guessed_encodings,omitempty" label:"files in a guessed encoding"`
-	// PassedOver counts the files of searched folders that were not read, by reason, such as an ending that no format
-	// has.
-	PassedOver map[string]int64 `json:"passed_over,omitempty" metric:"files_passed_over" label:"files passed over"`
+	GuessedEncodings map[string]int64 `json:"guessed_encodings,omitempty" of:"input" label:"files of guessed encoding"`
+	// PassedOver counts the files of searched folders that were not read, by reason.
+	PassedOver map[string]int64 `json:"passed_over,omitempty" metric:"files_passed_over" of:"input" label:"files passed over"`
 }
 
-// OfInput returns the counts of what was read. They are the same whatever is compared, and whatever is kept.
-func (c *Counts) OfInput() Counts {
-	return Counts{
-		Documents:          c.Documents,
-		Bytes:              c.Bytes,
-		ReferenceDocuments: c.ReferenceDocuments,
-		ReferenceBytes:     c.ReferenceBytes,
-		Rejected:           c.Rejected,
-		Empty:              c.Empty,
-		RepeatedIDs:        c.RepeatedIDs,
-		IntegerIDs:         c.IntegerIDs,
-		InvalidUTF8:        c.InvalidUTF8,
-		Expanding:          c.Expanding,
-		Unscoped:           c.Unscoped,
-		IgnoredIn:          c.IgnoredIn,
-		IgnoredShingles:    c.IgnoredShingles,
-		IgnoredWhole:       c.IgnoredWhole,
-		Archives:           c.Archives,
-		FilesRejected:      c.FilesRejected,
-		FilesDamaged:       c.FilesDamaged,
-		GuessedEncodings:   c.GuessedEncodings,
-		PassedOver:         c.PassedOver,
+// OfInput returns the counts with the tag of:"input": what was read, whatever is compared and kept.
+func (c *Counts) OfInput() (of Counts) {
+	into := reflect.ValueOf(&of).Elem()
+	for field, value := range reflect.ValueOf(c).Elem().Fields() {
+		if field.Tag.Get("of") == "input" {
+			into.FieldByIndex(field.Index).Set(value)
+		}
 	}
+	return of
 }
 
 // HasIntegerNames reports whether rows call documents by whole numbers: all ids are such, and none is shared by a
@@ -122,8 +109,8 @@ func (c *Counts) HasIntegerNames() bool {
 
 // Skipped says what was not compared.
 type Skipped struct {
-	// Pairs counts pairs with a common key that were not compared, once per key. They may have been compared under
-	// another key, and their documents are compared with the pivots of the group.
+	// Pairs counts pairs that were not compared under a common key. They may have been compared under another key, and
+	// their documents are compared with the pivots of the group.
 	Pairs int64 `json:"pairs" metric:"skipped_pairs"`
 	// Groups counts the oversized key groups, in which not all pairs are compared.
 	Groups int64 `json:"groups" metric:"skipped_groups"`
@@ -146,8 +133,7 @@ type SkippedGroup struct {
 	Second string `json:"second"`
 }
 
-// merge keeps the larger group. Of equally large ones it keeps the one with the smaller names, so that the order does
-// not matter.
+// merge keeps the larger group. Of equal groups it keeps the one with the smaller names, whatever the order.
 func (g *SkippedGroup) merge(from any) {
 	other := from.(SkippedGroup)
 	if *g == (SkippedGroup{}) ||
@@ -168,6 +154,43 @@ type Common struct {
 // merge takes what the other task says: all that tell say the same.
 func (c *Common) merge(from any) { *c = from.(Common) }
 
+// Lost says which shingles are lost with the removed documents: the document that is kept for each of them lacks these.
+// Another kept document may have some.
+type Lost struct {
+	// Of counts the shingles of all removed documents, distinct per document.
+	Of int64 `json:"of" metric:"removed_shingles" label:"shingles of removed documents"`
+	// Shingles counts the shingles that the document kept in their place lacks.
+	Shingles int64 `json:"shingles" metric:"lost_shingles" label:"shingles lost"`
+	// Documents counts the removed documents that have such shingles.
+	Documents int64 `json:"documents" metric:"lost_from" label:"documents with lost shingles"`
+	// Worst is the removed document that loses the most.
+	Worst LostText `json:"worst,omitzero" metric:"-"`
+}
+
+// LostText is what is lost with a removed document.
+type LostText struct {
+	// Removed is the name of the document.
+	Removed string `json:"removed"`
+	// Kept is the name of the document that is kept for it.
+	Kept string `json:"kept"`
+	// Shingles counts the shingles that are lost.
+	Shingles int64 `json:"shingles"`
+	// Of counts all distinct shingles of the document.
+	Of int64 `json:"of"`
+}
+
+// Compare orders documents, the one that loses the most first.
+func (t LostText) Compare(other LostText) int {
+	return cmp.Or(cmp.Compare(other.Shingles, t.Shingles), cmp.Compare(t.Of, other.Of),
+		strings.Compare(t.Removed, other.Removed), strings.Compare(t.Kept, other.Kept))
+}
+
+func (t *LostText) merge(from any) {
+	if other := from.(LostText); *t == (LostText{}) || other.Shingles > 0 && other.Compare(*t) < 0 {
+		*t = other
+	}
+}
+
 // Trimmed says what was cut from the texts of a corpus because it occurs earlier.
 type Trimmed struct {
 	// Of counts the words of the input.
@@ -182,6 +205,22 @@ type Trimmed struct {
 	Documents int64 `json:"documents" metric:"documents_cut" label:"documents cut"`
 	// Gone counts the documents that were removed as a whole.
 	Gone int64 `json:"gone" metric:"documents_gone" label:"documents cut as a whole"`
+	// Benchmarks says, by the files of the reference, what was found of their items. It is missing without items.
+	Benchmarks map[string]Benchmark `json:"benchmarks,omitempty" metric:"-"`
+}
+
+// Benchmark says what was found of the items of a benchmark.
+type Benchmark struct {
+	// Items counts the items that were looked for.
+	Items Most `json:"items"`
+	// Short counts the items that were not looked for, as they have too few words.
+	Short Most `json:"short,omitempty"`
+	// Found counts the items that some document has.
+	Found int64 `json:"found"`
+	// Places counts the places in documents where an item was found.
+	Places int64 `json:"places"`
+	// Documents counts the documents that have an item.
+	Documents int64 `json:"documents"`
 }
 
 // Mirrors says what was found of the sites of a corpus.
@@ -198,6 +237,8 @@ type Mirrors struct {
 	Suspects int64 `json:"suspects"`
 	// Campaigns counts the rows that combine many suspects.
 	Campaigns int64 `json:"campaigns,omitempty"`
+	// Listed counts the rows of copies that make no suspect: those that are common, and quotations.
+	Listed int64 `json:"listed,omitempty"`
 	// TopMirrors are the five mirrors with the most pages in common.
 	TopMirrors TopSites `json:"top_mirrors,omitempty"`
 	// TopSuspects are the five suspects with the most pages in common.
@@ -297,6 +338,71 @@ type NearPair struct {
 func (p NearPair) Compare(other NearPair) int {
 	return cmp.Or(cmp.Compare(p.Similarity, other.Similarity), strings.Compare(p.Removed, other.Removed),
 		strings.Compare(p.Kept, other.Kept))
+}
+
+// SampledPair is a pair of a sample of the removed documents that are not identical to the one that stays for them.
+type SampledPair struct {
+	// Removed and Kept are the two documents, as refs, and RemovedName and KeptName their names.
+	Removed, Kept         uint64
+	RemovedName, KeptName string
+	// KeptHash and RemovedHash order the pairs.
+	KeptHash, RemovedHash uint64
+}
+
+// compare orders pairs by the hashes of their kept documents.
+func (p SampledPair) compare(other SampledPair) int {
+	return cmp.Or(cmp.Compare(p.KeptHash, other.KeptHash), cmp.Compare(p.Kept, other.Kept),
+		cmp.Compare(p.RemovedHash, other.RemovedHash), cmp.Compare(p.Removed, other.Removed))
+}
+
+const (
+	mostSampled     = 200
+	mostSampledEach = 8 // of a kept document
+)
+
+// Sample is a sample of pairs: the ones with the smallest hashes, and not too many of one kept document. It is the same
+// whatever the order in which they are added.
+type Sample []SampledPair
+
+// Takes reports whether a pair would be in the sample.
+func (s Sample) Takes(one SampledPair) bool {
+	at, _ := slices.BinarySearchFunc(s, one, SampledPair.compare)
+	return at < mostSampled && (at < mostSampledEach || s[at-mostSampledEach].Kept != one.Kept)
+}
+
+// Add adds a pair.
+func (s *Sample) Add(one SampledPair) {
+	if !s.Takes(one) {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(*s, one, SampledPair.compare)
+	all := slices.Insert(*s, at, one)
+	first := at
+	for first > 0 && all[first-1].Kept == one.Kept {
+		first--
+	}
+	if last := first + mostSampledEach; last < len(all) && all[last].Kept == one.Kept {
+		all = slices.Delete(all, last, last+1)
+	}
+	*s = all[:min(len(all), mostSampled)]
+}
+
+func (s *Sample) merge(from any) {
+	for _, one := range from.(Sample) {
+		s.Add(one)
+	}
+}
+
+// Variants says how many removed documents of a sample are about something else than the one that stays.
+type Variants struct {
+	// Judged counts the removed documents that were looked at. They are not identical to the one that stays.
+	Judged int64 `json:"judged" metric:"variants_judged" label:"removed documents looked at for variants"`
+	// Found counts the documents that are about something else.
+	Found int64 `json:"found" metric:"variants_found" label:"variants among them"`
+	// Removed is the name of one of these, if there is any.
+	Removed string `json:"removed,omitempty"`
+	// Kept is the name of the document that stays for it.
+	Kept string `json:"kept,omitempty"`
 }
 
 // LargeCluster is a cluster and two of its documents.
@@ -401,4 +507,61 @@ func insert[T interface{ Compare(T) int }](all []T, one T, most int) []T {
 	at, _ := slices.BinarySearchFunc(all, one, T.Compare)
 	all = slices.Insert(all, at, one)
 	return all[:min(len(all), most)]
+}
+
+// Figure is a count with what its field says of it.
+type Figure struct {
+	// Path is its place in JSON: the names of the structs that it is in, and its own.
+	Path []string
+	// Metric is its name among the metrics: the tag metric, or its name in JSON.
+	Metric string
+	// Label is its name on a page: the tag label, or its name in JSON.
+	Label string
+	// IsBytes says that the tag unit is bytes.
+	IsBytes bool
+	// IsRare says that JSON leaves a zero out.
+	IsRare bool
+	Value  int64
+}
+
+// Figures lists the counts of a struct and of the structs in it, in the order of their declarations. A field is a count
+// if its type is int64 or a map of that, whose value is the sum. It is none, and nothing in it is, if the tag metric is
+// a dash.
+func Figures(of any) []Figure {
+	return appendFigures(nil, nil, reflect.Indirect(reflect.ValueOf(of)))
+}
+
+func appendFigures(all []Figure, path []string, of reflect.Value) []Figure {
+	for field, value := range of.Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if value = reflect.Indirect(value); field.Tag.Get("metric") == "-" {
+			continue
+		}
+		at := path
+		if !field.Anonymous {
+			at = append(path[:len(path):len(path)], name)
+		}
+		figure := Figure{
+			Path:    at,
+			Metric:  cmp.Or(field.Tag.Get("metric"), name),
+			Label:   cmp.Or(field.Tag.Get("label"), name),
+			IsBytes: field.Tag.Get("unit") == "bytes",
+			IsRare:  options == "omitempty",
+		}
+		switch value.Kind() {
+		case reflect.Struct:
+			all = appendFigures(all, at, value)
+			continue
+		case reflect.Map:
+			for _, n := range value.Seq2() {
+				figure.Value += n.Int()
+			}
+		case reflect.Int64:
+			figure.Value = value.Int()
+		default:
+			continue
+		}
+		all = append(all, figure)
+	}
+	return all
 }

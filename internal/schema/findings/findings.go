@@ -37,6 +37,8 @@ type Findings struct {
 	// ones among these. They name the least similar ones.
 	Near      Worst[NearPair] `json:",omitzero"`
 	NearShort Worst[NearPair] `json:",omitzero"`
+	// Sample is a sample of the pairs of Near, whose texts the driver reads again.
+	Sample Sample `json:",omitempty"`
 	// OtherTitle counts the removed web pages whose title differs from the title of the page that stays, in more than
 	// numbers.
 	OtherTitle Worst[NearPair] `json:",omitzero"`
@@ -56,6 +58,8 @@ type Findings struct {
 	Unnamed int64 `json:",omitempty"`
 	// Undated counts the pages of sites that have no date.
 	Undated int64 `json:",omitempty"`
+	// Items counts the places where items of benchmarks were found, by benchmark and item.
+	Items map[string]map[string]int64 `json:",omitempty"`
 	// SharedIDs is the number of ids that several documents have, ids of the reference included.
 	SharedIDs int64 `json:",omitempty"`
 }
@@ -82,6 +86,12 @@ type Extras struct {
 	Common *Common `json:"common,omitempty"`
 	// Mirrors says what was found of sites. It is missing if no output is about sites.
 	Mirrors *Mirrors `json:"mirrors,omitempty"`
+	// Lost says how much text of the removed documents the kept ones lack. It is missing if nothing is removed, if
+	// pairs are not scored by whole sets, and in a recut.
+	Lost *Lost `json:"lost,omitempty"`
+	// Variants says how many removed documents are about something else than the kept one. It is missing if fewer than
+	// 30 were looked at, if an input is in a bucket, and in a recut.
+	Variants *Variants `json:"variants,omitempty"`
 	// Trimmed says what was cut from texts. It is missing if no passages were looked for, and if there is no document.
 	Trimmed *Trimmed `json:"trimmed,omitempty"`
 }
@@ -115,12 +125,18 @@ func (s Sizes) Median() int64 {
 func (f *Findings) Finish() {
 	f.Counts.Kept += f.Counts.Documents - f.Sent // documents outside of clusters are kept, too
 	f.Counts.MedianCluster = f.Sizes.Median()
+	for name, items := range f.Items {
+		of := f.Trimmed.Benchmarks[name]
+		for _, places := range items {
+			of.Found, of.Places = of.Found+1, of.Places+places
+		}
+		f.Trimmed.Benchmarks[name] = of
+	}
 }
 
 // Merge merges a value into another one of its type, and leaves it as it was. Numbers add up, and so do numbers of one
 // index or key of a slice or a map. What is true of either is true of both. A pointer that is nil has nothing to merge.
-// The order in which values are merged does not matter. Merge panics if a type has a field that none of this is said
-// of.
+// The order does not matter. Merge panics if a type has a field that none of this is said of.
 func Merge[T any](into *T, from T) {
 	mergeValue(reflect.ValueOf(into).Elem(), reflect.ValueOf(&from).Elem())
 }
@@ -152,6 +168,10 @@ func mergeValue(into, from reflect.Value) {
 			into.Set(reflect.Append(into, reflect.Zero(into.Type().Elem())))
 		}
 		for i := range from.Len() {
+			mergeValue(into.Index(i), from.Index(i))
+		}
+	case reflect.Array:
+		for i := range into.Len() {
 			mergeValue(into.Index(i), from.Index(i))
 		}
 	case reflect.Map:

@@ -142,8 +142,14 @@ type Cut struct {
 	FirstAt int64 `json:"first_at" parquet:"first_at"`
 	// Reference says that this document belongs to the reference corpus.
 	Reference bool `json:"reference,omitempty" parquet:"reference"`
-	// Gone says that the whole document was removed, since too little of it was left.
+	// Gone says that the whole document was removed, since too little of it was left, or for an item.
 	Gone bool `json:"gone,omitempty" parquet:"gone"`
+	// FirstID is the id of an item of a benchmark, with --passage-unit items.
+	FirstID string `json:"first_id,omitempty" parquet:"first_id,dict" names:"item"`
+	// Field is the field that has the item, if several are looked for.
+	Field string `json:"field,omitempty" parquet:"field,dict" names:"item"`
+	// Share is the share of the words of the item that the document has, in their order.
+	Share float64 `json:"share,omitempty" parquet:"share" names:"item"`
 }
 
 // The kinds of a [Change]. A group of this run continues the group of the last run whose members it has most of.
@@ -254,8 +260,7 @@ func NewIdenticalMatch() Match {
 	return Match{Jaccard: 1, ContainmentA: 1, ContainmentB: 1, Identical: true}
 }
 
-// NewHammingMatch returns the match of two documents whose fingerprints of the given number of bits differ in distance
-// of them.
+// NewHammingMatch returns the match of two documents whose fingerprints of that many bits differ in distance of them.
 func NewHammingMatch(distance, bits int) Match {
 	return Match{Hamming: int64(distance), Cosine: Cosine(distance, bits), Identical: distance == 0}
 }

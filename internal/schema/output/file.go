@@ -9,8 +9,12 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -19,8 +23,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// Format says how rows are written. It is also the ending of the files. A .zst or .gz at its end says how they are
-// compressed.
+// Format says how rows are written, and is the ending of the files. A final .zst or .gz tells their compression.
 type Format string
 
 // The formats.
@@ -42,8 +45,8 @@ type File struct {
 	Name string `json:"name"`
 	// Output is the kind of the rows: clusters, pairs and so on.
 	Output string `json:"output"`
-	// Input is the path of the input file whose records a file of unique, annotated or trimmed holds, with bytes that
-	// are no part of a text as rows have them. An archive of texts has none: its members are called as the texts are.
+	// Input is the path of the input file whose records a file of unique, annotated or trimmed holds, as rows write it.
+	// An archive of texts has none: its members are called as the texts are.
 	Input string `json:"input,omitempty"`
 	// Rows counts its rows.
 	Rows int64 `json:"rows"`
@@ -58,10 +61,10 @@ func ShardName(output string, shard, shards int, format Format) string {
 	return fmt.Sprintf("%s-%05d-of-%05d.%s", output, shard, shards, format)
 }
 
+var shardPattern = regexp.MustCompile(`^[a-z]+-[0-9]{5,}-of-[0-9]{5,}\.([a-z]+|[a-z]+\.zst|[a-z]+\.gz)$`)
+
 // IsShardName reports whether ShardName may have made a name, for any output.
-func IsShardName(name string) bool {
-	return regexp.MustCompile(`^[a-z]+-[0-9]{5,}-of-[0-9]{5,}\.([a-z]+|[a-z]+\.zst|[a-z]+\.gz)$`).MatchString(name)
-}
+func IsShardName(name string) bool { return shardPattern.MatchString(name) }
 
 const writeBuffer = 256 << 10
 
@@ -98,14 +101,12 @@ func NewWriter(dir string, file File, format Format) (*Writer, error) {
 	return w, nil
 }
 
-// resettable is a compressor that can be reset to write another file.
 type resettable interface {
 	io.WriteCloser
 	Reset(io.Writer)
 }
 
-// Reset lets the writer begin another file, as NewWriter would. It keeps its memory. The file before must be
-// finished or dropped.
+// Reset lets the writer begin another file, as NewWriter would. The file before must be finished or dropped.
 func (w *Writer) Reset(dir string, file File, format Format) error {
 	w.Abort()
 	file.Temporary = file.Output + "-" + rand.Text()
@@ -304,3 +305,34 @@ func (r *Rows[T]) Close() (File, error) {
 
 // Abort drops a file that is not finished. After Close it does nothing, so it can be deferred.
 func (r *Rows[T]) Abort() { r.file.Abort() }
+
+// Layout says how the outputs with records of the input are laid out: [Unique], [Annotated] and [Trimmed].
+type Layout string
+
+// The layouts.
+const (
+	// Shards numbers the files, one for each input file, as the other outputs have them.
+	Shards Layout = "shards"
+	// Tree gives each output a folder, in which the folders and files of the input have their names.
+	Tree Layout = "tree"
+)
+
+// Copies lists the outputs with records of the input.
+var Copies = []string{Unique, Annotated, Trimmed}
+
+// TreeName returns the name of the file of an output in the layout [Tree]. The copy is its path in the folder of the
+// output.
+func TreeName(output, copied string) string { return output + "/" + copied }
+
+// IsTreeName reports whether TreeName may have made a name: it leads nowhere but into the folder of an output.
+func IsTreeName(name string) bool {
+	output, copied, _ := strings.Cut(name, "/")
+	if !slices.Contains(Copies, output) || !utf8.ValidString(name) || strings.ContainsAny(name, "\x00\\") {
+		return false
+	}
+	isNowhere := func(element string) bool { return element == "" || element == "." || element == ".." }
+	return !slices.ContainsFunc(strings.Split(copied, "/"), isNowhere) && filepath.IsLocal(name)
+}
+
+// IsName reports whether a job may give a file that name.
+func IsName(name string) bool { return IsShardName(name) || IsTreeName(name) }

@@ -55,8 +55,10 @@ func TestRowsAboutSites(t *testing.T) {
 		ID:                 "0123456789abcdef",
 		Severity:           "high",
 		Reasons:            []string{"mirror", "look_alike"},
+		Class:              "mirror",
 		Site:               "b.org",
 		Protected:          "a.org",
+		By:                 "text",
 		Score:              1,
 		Pages:              9,
 		Common:             8,
@@ -71,17 +73,20 @@ func TestRowsAboutSites(t *testing.T) {
 		Lookalike:          0.9,
 		LookalikeReason:    "typing",
 		ProtectedFirstSeen: "2020-01-02T00:00:00Z",
-		Examples:           []CopiedPage{{"http://b.org/", "http://a.org/", 1}},
-	}, `{"id":"0123456789abcdef","severity":"high","reasons":["mirror","look_alike"],"site":"b.org","protected":"a.org","score":1,"pages":9,`+
+		Examples:           []CopiedPage{{"http://b.org/", "http://a.org/", 1, 8, 9, "shown", "log in", "Log in"}},
+	}, `{"id":"0123456789abcdef","severity":"high","reasons":["mirror","look_alike"],`+
+		`"class":"mirror","site":"b.org","protected":"a.org","by":"text","score":1,"pages":9,`+
 		`"common":8,"login_pages":1,"page":"http://b.org/","share":0.875,"protected_share":0.25,"similarity":0.75,"same_path":1,"markup":0.25,"same_language":0,"language_pages":2,"lookalike":0.9,"lookalike_reason":"typing",`+
-		`"protected_first_seen":"2020-01-02T00:00:00Z","examples":[{"page":"http://b.org/","original":"http://a.org/","similarity":1}]}`,
-		"id=0123456789abcdef", "severity=high", "reasons=mirror;look_alike", "site=b.org", "protected=a.org",
+		`"protected_first_seen":"2020-01-02T00:00:00Z","examples":[{"page":"http://b.org/","original":"http://a.org/","similarity":1,"words":8,"of_words":9,"reading":"shown","passage":"log in","original_passage":"Log in"}]}`,
+		"id=0123456789abcdef", "severity=high", "reasons=mirror;look_alike", "class=mirror", "site=b.org",
+		"protected=a.org", "by=text",
 		"score=1", "pages=9", "common=8",
 		"login_pages=1", "page=http://b.org/", "share=0.875", "protected_share=0.25", "similarity=0.75", "same_path=1",
 		"markup=0.25", "same_language=0", "language_pages=2", "lookalike=0.9", "lookalike_reason=typing",
 		"first_seen=", "protected_first_seen=2020-01-02T00:00:00Z", "examples.page=http://b.org/",
 		"examples.original=http://a.org/")
 	checkRow(t, Suspect{},
-		`{"id":"","severity":"","reasons":[],"site":"","protected":"","score":0,"pages":0,"common":0,"login_pages":0,"share":0,`+
+		`{"id":"","severity":"","reasons":[],"class":"","site":"","protected":"","by":"",`+
+			`"score":0,"pages":0,"common":0,"login_pages":0,"share":0,`+
 			`"protected_share":0,"similarity":0,"same_path":0,"lookalike":0,"examples":[]}`, "id=", "reasons=")
 }

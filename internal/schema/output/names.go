@@ -12,7 +12,7 @@ import (
 )
 
 // Names says how the rows of a file call documents. A row in memory has names as texts. The tag names marks their
-// fields, and those of what rows say of documents of web archives. All files of an output call documents in one way.
+// fields, and the fields about documents of web archives. All files of an output call documents in one way.
 type Names struct {
 	// AreIntegers says that names are whole numbers of 64 bits, as the ids of all documents are. Joins with the column
 	// of the input need no cast then. Otherwise they are strings: ids, refs and digits.
@@ -20,9 +20,10 @@ type Names struct {
 	// HaveURLs says that tables have the columns of URLs and dates, since documents of web archives may be among the
 	// rows. A line of JSON has them where they are known.
 	HaveURLs bool
+	// HaveItems says that tables have the columns of items of benchmarks.
+	HaveItems bool
 }
 
-// append appends a name as JSON.
 func (n Names) append(b []byte, name string) []byte {
 	if n.AreIntegers {
 		return append(b, name...)
@@ -56,6 +57,10 @@ func (n Names) of(table parquetfile.Table, row reflect.Type) parquetfile.Table {
 			}
 		case "capture":
 			if !n.HaveURLs && !slices.Contains(table.Without, field.Name) {
+				table.Without = append(table.Without, field.Name)
+			}
+		case "item":
+			if !n.HaveItems {
 				table.Without = append(table.Without, field.Name)
 			}
 		}

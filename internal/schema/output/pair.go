@@ -142,8 +142,7 @@ func NewPair(a, b string, o Overlap) Pair {
 	return p
 }
 
-// NewHammingPair returns the row of two documents whose fingerprints of the given number of bits differ in distance of
-// them.
+// NewHammingPair returns the row of two documents whose fingerprints of that many bits differ in distance of them.
 func NewHammingPair(a, b string, distance, bits int) Pair {
 	return Pair{
 		A:         a,

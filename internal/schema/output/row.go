@@ -208,7 +208,6 @@ type leaf struct {
 	set func(row reflect.Value, cell parquetfile.Cell) error
 }
 
-// leavesOf lists the columns of a row.
 func leavesOf(row reflect.Type) (all []leaf) {
 	for field := range row.Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")

@@ -215,6 +215,7 @@ func (r *Reject) parsePlain(line []byte) bool {
 
 // AppendJSON appends the row as a line of JSON.
 func (r Cut) AppendJSON(b []byte, names Names) []byte {
+	numbers := known.Get().(*figures)
 	b = names.append(append(b, `{"id":`...), r.ID)
 	b = quoting.AppendQuoted(append(b, `,"ref":`...), r.Ref)
 	if r.URL != "" {
@@ -234,6 +235,16 @@ func (r Cut) AppendJSON(b []byte, names Names) []byte {
 	if r.Gone {
 		b = append(b, `,"gone":true`...)
 	}
+	if r.FirstID != "" {
+		b = quoting.AppendQuoted(append(b, `,"first_id":`...), r.FirstID)
+	}
+	if r.Field != "" {
+		b = quoting.AppendQuoted(append(b, `,"field":`...), r.Field)
+	}
+	if r.Share != 0 {
+		b = numbers.append(append(b, `,"share":`...), r.Share)
+	}
+	known.Put(numbers)
 	return append(b, "}\n"...)
 }
 
@@ -255,6 +266,15 @@ func (r *Cut) parsePlain(line []byte) bool {
 	r.FirstAt = l.integer(`,"first_at":`)
 	r.Reference = l.take(`,"reference":true`)
 	r.Gone = l.take(`,"gone":true`)
+	if l.take(`,"first_id":"`) {
+		r.FirstID = l.text("", last.FirstID)
+	}
+	if l.take(`,"field":"`) {
+		r.Field = l.text("", last.Field)
+	}
+	if l.take(`,"share":`) {
+		r.Share = l.number("")
+	}
 	return l.end()
 }
 
@@ -563,8 +583,10 @@ func (r Suspect) AppendJSON(b []byte, names Names) []byte {
 		b = quoting.AppendQuoted(b, r.Reasons[i])
 	}
 	b = append(b, ']')
+	b = quoting.AppendQuoted(append(b, `,"class":`...), r.Class)
 	b = quoting.AppendQuoted(append(b, `,"site":`...), r.Site)
 	b = quoting.AppendQuoted(append(b, `,"protected":`...), r.Protected)
+	b = quoting.AppendQuoted(append(b, `,"by":`...), r.By)
 	b = numbers.append(append(b, `,"score":`...), r.Score)
 	b = strconv.AppendInt(append(b, `,"pages":`...), r.Pages, 10)
 	b = strconv.AppendInt(append(b, `,"common":`...), r.Common, 10)
@@ -625,5 +647,10 @@ func (r CopiedPage) appendJSON(b []byte, numbers *figures) []byte {
 	b = quoting.AppendQuoted(append(b, `{"page":`...), r.Page)
 	b = quoting.AppendQuoted(append(b, `,"original":`...), r.Original)
 	b = numbers.append(append(b, `,"similarity":`...), r.Similarity)
+	b = strconv.AppendInt(append(b, `,"words":`...), r.Words, 10)
+	b = strconv.AppendInt(append(b, `,"of_words":`...), r.OfWords, 10)
+	b = quoting.AppendQuoted(append(b, `,"reading":`...), r.Reading)
+	b = quoting.AppendQuoted(append(b, `,"passage":`...), r.Passage)
+	b = quoting.AppendQuoted(append(b, `,"original_passage":`...), r.OriginalPassage)
 	return append(b, '}')
 }

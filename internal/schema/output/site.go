@@ -84,39 +84,47 @@ type Site struct {
 
 // The severities of a [Suspect].
 const (
-	HighSeverity   = "high"   // its host looks alike, or a copied page asks for a password
-	MediumSeverity = "medium" // any other
+	HighSeverity   = "high"   // its host looks alike, or a copy asks for a password in the name of the protected site
+	MediumSeverity = "medium" // any other suspect
+	LowSeverity    = "low"    // it has the text, and is no suspect
 )
 
-// Suspect is a row of suspects, an alert: a site that has copies of pages of a protected one.
+// Suspect is a row of suspects: a site that has copies of pages of a protected one. It is evidence, not proof.
 type Suspect struct {
 	// ID is the same in all runs for the same two sites.
 	ID string `json:"id" parquet:"id"`
-	// Severity is high or medium.
+	// Severity is high, medium, or low for what is no suspect.
 	Severity string `json:"severity" parquet:"severity,dict"`
-	// Reasons are mirror (much of one site is on the other), look_alike, login_form, page (a page passes for one of the
-	// protected site), common_page, same_paths (at least half of the copies have the paths of the originals),
-	// same_markup (markup of at least 0.8) and seen_later.
+	// Reasons are mirror, look_alike, login_form (a copy asks for a password), named (a copy says
+	// the name of the protected site), page, same_paths (at least half of the copies have the paths of the originals),
+	// same_markup (markup of at least 0.8), common_page (all copied pages are common) and seen_later.
 	Reasons []string `json:"reasons" parquet:"reasons,list"`
+	// Class is page (a page passes for a protected one), mirror (several pages, and much of one of the two sites),
+	// common (many domains have the page, in one row) or quotes (another kind of page). The last two are no alarms.
+	Class string `json:"class" parquet:"class,dict"`
 	// Site is the suspect.
 	Site string `json:"site" parquet:"site"`
 	// Protected is the site that it copies.
 	Protected string `json:"protected" parquet:"protected,dict"`
-	// Score is the score of the pair.
+	// By is what the copies have: text, or, of a page that asks for a password, only its markup (tags, classes and
+	// fields of forms) or assets (file names of pictures, scripts and style sheets).
+	By string `json:"by" parquet:"by,dict"`
+	// Score is the largest share of a protected page that is on a page of the suspect: of its runs of 12 letters, pairs
+	// of neighbouring words, markup or assets.
 	Score float64 `json:"score" parquet:"score"`
 	// Pages counts the pages of the suspect.
 	Pages int64 `json:"pages" parquet:"pages"`
 	// Common counts its pages that are copies.
 	Common int64 `json:"common" parquet:"common"`
-	// LoginPages counts the copies that ask for a password.
+	// LoginPages counts the protected pages whose copies ask for a password.
 	LoginPages int64 `json:"login_pages" parquet:"login_pages"`
 	// Page is the address of the first page, by name, that passes for one of the protected site.
 	Page string `json:"page,omitempty" parquet:"page"`
-	// Share is the share of the suspect that is copied: the smaller of containment and weighted containment.
+	// Share is the share of the pages of the suspect that are copies.
 	Share float64 `json:"share" parquet:"share"`
-	// ProtectedShare is the share of the protected site that is copied, in the same way.
+	// ProtectedShare is the share of the pages of the protected site that are copied.
 	ProtectedShare float64 `json:"protected_share" parquet:"protected_share"`
-	// Similarity is the mean similarity of the copies to the originals.
+	// Similarity is the mean share of the copied pages that is on their copies.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
 	// SamePath is the share of the copies that have the paths of the originals.
 	SamePath float64 `json:"same_path" parquet:"same_path"`
@@ -124,7 +132,7 @@ type Suspect struct {
 	Markup float64 `json:"markup,omitempty" parquet:"markup"`
 	// SameLanguage is the share of the copies that are in the language of the originals.
 	SameLanguage float64 `json:"same_language" with:"LanguagePages" parquet:"same_language"`
-	// LanguagePages counts the common pages, on both sites, whose language and whose copies' language are known.
+	// LanguagePages counts the copied pages whose language and whose copies' language are known.
 	LanguagePages int64 `json:"language_pages,omitempty" parquet:"language_pages"`
 	// Lookalike says how much the host looks like the protected one, from 0 to 1.
 	Lookalike float64 `json:"lookalike" parquet:"lookalike"`
@@ -138,9 +146,8 @@ type Suspect struct {
 	Examples []CopiedPage `json:"examples" parquet:"examples,list"`
 	// Campaign is the id of its campaign, if any.
 	Campaign string `json:"campaign,omitempty" parquet:"campaign,dict"`
-	// Sites is the number of suspects of a campaign, and only in its row. Its pages are summed up, its score is the
-	// highest and its reasons are the reasons of any; site is the page that they copy, or their registered domain; the
-	// rest is as in the first.
+	// Sites is the number of suspects of a campaign, in its row only, which has the sum of their pages, the highest
+	// score and all reasons; site is the page that they copy, or their registered domain; the rest is as in the first.
 	Sites int64 `json:"sites,omitempty" parquet:"sites"`
 	// Names are the first 100 of them.
 	Names []string `json:"names,omitempty" parquet:"names,list"`
@@ -152,6 +159,17 @@ type CopiedPage struct {
 	Page string `json:"page" parquet:"page"`
 	// Original is the address of the original.
 	Original string `json:"original" parquet:"original"`
-	// Similarity is how similar they are.
+	// Similarity is the share of the original that is on the copy.
 	Similarity float64 `json:"similarity" parquet:"similarity"`
+	// Words counts the words of the original that are on the copy, 0 for one of several copies with a part each.
+	Words int64 `json:"words" parquet:"words"`
+	// OfWords counts all words of the original.
+	OfWords int64 `json:"of_words" parquet:"of_words"`
+	// Reading is where they are: shown (the text of the document), contents (all text, also hidden or of embedded
+	// pages), values (of attributes, style sheets and scripts), or markup or assets.
+	Reading string `json:"reading" parquet:"reading"`
+	// Passage is where the copy has most of them.
+	Passage string `json:"passage" parquet:"passage"`
+	// OriginalPassage is where the original has most of the words that are on the copy.
+	OriginalPassage string `json:"original_passage" parquet:"original_passage"`
 }

@@ -16,6 +16,7 @@ import (
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/result/workspace"
 	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/goldentest"
 )
 
 // types are the declarations of [Documents].
@@ -36,8 +37,10 @@ var types = map[string]reflect.Type{
 	"query":         reflect.TypeFor[output.Match](),
 }
 
-// TestSchema: the schemas are made from the declarations. UPDATE=1 rewrites them.
-func TestSchema(t *testing.T) {
+//go:generate env UPDATE=1 go test -run ^TestGenerated .
+
+// TestGeneratedSchema: the schemas are made from the declarations.
+func TestGeneratedSchema(t *testing.T) {
 	d, all := declarations{}, object{}
 	for _, name := range Documents {
 		one := object{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", name}}
@@ -53,7 +56,7 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	indented.WriteByte('\n')
-	held(t, "schema.json",
+	goldentest.File(t, "schema.json",
 		short.ReplaceAllString(gap.ReplaceAllStringFunc(indented.String(), func(values string) string {
 			return strings.Join(strings.Fields(values), " ")
 		}), "{$1$2$3}"))
@@ -65,28 +68,9 @@ var (
 	short = regexp.MustCompile(`\{\s+("type": "\w+")(?:(,)\s+("description": .*))?\s+\}`)
 )
 
-// held compares a file with what it must have. UPDATE=1 rewrites it.
-func held(t *testing.T, path, want string) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(path, []byte(want), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Errorf(
-			"%s is not made from the declarations of today: run the test with UPDATE=1 and look at the difference",
-			path)
-	}
-}
-
-// TestTables: the tables of fields in the documentation, each between two marks, are made from the declarations.
-// UPDATE=1 rewrites them.
-func TestTables(t *testing.T) {
+// TestGeneratedTables: the tables of fields in the documentation, each between two marks, are made from the
+// declarations.
+func TestGeneratedTables(t *testing.T) {
 	pages, err := filepath.Glob("../../../docs/*/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +81,7 @@ func TestTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held(t, path, marked.ReplaceAllStringFunc(string(content), func(part string) string {
+		goldentest.File(t, path, marked.ReplaceAllStringFunc(string(content), func(part string) string {
 			name := marked.FindStringSubmatch(part)[1]
 			tables[name]++
 			var b strings.Builder

@@ -19,7 +19,9 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"mirrorbeam.dev/internal/storage"
@@ -49,8 +51,7 @@ type Limits struct {
 	// Patience is how long an operation that makes no progress tries again, unless [storage.Waiting] says it. Pause is
 	// the length of the first pause; each one is twice as long as the one before, up to LongestPause.
 	Patience, Pause, LongestPause time.Duration
-	// Answer is the longest time for a request that returns no content, or for a part. Stall is how long a read waits
-	// for its next byte.
+	// Answer bounds a request without content, or for a part; Stall bounds the wait of a read for its next byte.
 	Answer, Stall time.Duration
 	// Quiet is how long an operation waits before it is told of. Another one is told of three times as long after it.
 	Quiet time.Duration
@@ -85,8 +86,7 @@ func New(scheme string, service Service, limits Limits) *Store {
 	return s
 }
 
-// NewReadOnly returns the storage of the names that begin with a scheme, such as https, to which nothing can be
-// written.
+// NewReadOnly returns the read-only storage of the names that begin with a scheme, such as https.
 func NewReadOnly(scheme string, service Reader, limits Limits) *Store {
 	return &Store{scheme: scheme, service: service, limits: limits, waits: &waits{}}
 }
@@ -281,4 +281,46 @@ func (m *marks) add(mark string, objects int) error {
 		m.kept, m.pages, m.until = mark, 0, 2*m.until+1
 	}
 	return nil
+}
+
+// Meter counts the requests of a service and what they carry. The zero Meter is ready for use.
+type Meter struct {
+	requests      [7]atomic.Int64 // by their kinds
+	read, written atomic.Int64
+	answering     atomic.Int64 // nanoseconds
+}
+
+// Count counts a request.
+func (m *Meter) Count(kind storage.Kind) { m.requests[kind].Add(1) }
+
+// Send sends a request of a kind, counts it, and bounds its answer unless that is the content of an object.
+func (m *Meter) Send(kind storage.Kind, request *http.Request,
+	send func(*http.Request) (*http.Response, error),
+) (*http.Response, error) {
+	begun := time.Now()
+	m.Count(kind)
+	answer, err := send(request)
+	if kind == storage.Reading {
+		m.answering.Add(int64(time.Since(begun)))
+	}
+	if err != nil || kind == storage.Reading && answer.StatusCode < http.StatusMultipleChoices {
+		return answer, err
+	}
+	return Bound(answer), nil
+}
+
+// TakeSpent returns what was spent since it was called last.
+func (s *Store) TakeSpent() (spent storage.Spent) {
+	meter := s.service.Meter()
+	for kind := range meter.requests {
+		spent.Requests[kind] = meter.requests[kind].Swap(0)
+	}
+	spent.WrittenBytes = meter.written.Swap(0)
+	if s.IsReadOnly() { // a server that asks for no money
+		spent.FetchedBytes = meter.read.Swap(0)
+	} else {
+		spent.ReadBytes = meter.read.Swap(0)
+	}
+	spent.Answering = time.Duration(meter.answering.Swap(0))
+	return spent
 }

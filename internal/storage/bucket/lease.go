@@ -16,7 +16,8 @@ import (
 // leaseFile is the content of the object of a lease.
 type leaseFile struct {
 	Holder  string    `json:"holder"`
-	Token   string    `json:"token"`   // of this lease alone
+	Token   string    `json:"token"` // of this lease alone
+	Since   time.Time `json:"since,omitzero"`
 	Expires time.Time `json:"expires"` // by the clock of the holder
 }
 
@@ -50,7 +51,7 @@ func (s *Store) Lease(name, holder string) (storage.Lease, error) {
 	hasty.hurry = s.limits.Lease / 4
 	l := &lease{store: &hasty, name: name, key: key, stop: make(chan struct{})}
 	l.release = sync.OnceValue(l.giveBack)
-	l.file = leaseFile{Holder: holder, Token: rand.Text()}
+	l.file = leaseFile{Holder: holder, Token: rand.Text(), Since: time.Now()}
 	err = l.put(Put{IfAbsent: true})
 	if errors.Is(err, errUnmet) {
 		err = l.takeOver()
@@ -91,8 +92,9 @@ func (l *lease) takeOver() error {
 			Err:  errors.New("this file is no lease: remove it, or use another name"),
 		}
 	}
-	held.Holder = other.Holder
-	if time.Now().Before(other.Expires.Add(l.store.limits.Lease / 2)) {
+	held.Holder, held.Since = other.Holder, other.Since
+	held.Ends = other.Expires.Add(l.store.limits.Lease / 2)
+	if time.Now().Before(held.Ends) {
 		return held
 	}
 	err = l.put(Put{IfGeneration: info.Generation})
@@ -102,8 +104,7 @@ func (l *lease) takeOver() error {
 	return err
 }
 
-// put writes the object under a condition. The lease is sure for as long as the object says, from the moment before
-// the request.
+// put writes the object under a condition. The lease is sure from before the request for as long as the object says.
 func (l *lease) put(put Put) error {
 	now := time.Now()
 	l.file.Expires = now.Add(l.store.limits.Lease)

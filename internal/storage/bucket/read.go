@@ -35,8 +35,7 @@ func (s *Store) Open(name string) (storage.File, error) {
 	return &file{store: s, key: key, name: name, object: object}, nil
 }
 
-// Reopen opens a file that is already described, without a request. If its generation is not known, the first read
-// finds it.
+// Reopen opens a described file without a request. If its generation is unknown, the first read finds it.
 func (s *Store) Reopen(info storage.Info) (storage.File, error) {
 	key, err := s.key("open", info.Name)
 	if err != nil {
@@ -326,7 +325,6 @@ func (s Span) check(body Body, size int64) error {
 	return nil
 }
 
-// tooLong is the error of an answer of more bytes than were asked for.
 func tooLong(wanted int64) error {
 	return fmt.Errorf(
 		"%w: the answer has more than the %d bytes that were asked for: the file has another length than the service "+

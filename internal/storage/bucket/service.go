@@ -87,8 +87,7 @@ type Body struct {
 	// Generation is the one that is read, and Offset where the answer begins.
 	Generation string
 	Offset     int64
-	// Length is the number of bytes of the answer, and Size the bytes of the whole object. Each is -1 if the answer
-	// does not tell.
+	// Length is the number of bytes of the answer, Size of the whole object; -1 if the answer does not tell.
 	Length, Size int64
 	// CRC32C is the sum of the whole object, as it is stored, if Summed.
 	CRC32C uint32
@@ -142,6 +141,8 @@ type Meaning struct {
 	// wants to be left alone before it.
 	Again bool
 	After time.Duration
+	// IsExpired says that the credentials have expired: the request may succeed when somebody has renewed them.
+	IsExpired bool
 	// Text is the error in few words.
 	Text string
 	// Advice, if not empty, says what a user can do about it.
@@ -151,8 +152,7 @@ type Meaning struct {
 // Range is a stretch in the words of HTTP.
 func Range(offset, length int64) string { return fmt.Sprintf("bytes=%d-%d", offset, offset+length-1) }
 
-// ContentRange returns where the answer to a request for a range begins, and the size of the whole object, -1 if the
-// answer does not tell.
+// ContentRange returns where the answer for a range begins, and the size of the object, -1 if untold.
 func ContentRange(text string) (offset, size int64, err error) {
 	last := int64(0)
 	if _, err := fmt.Sscanf(text, "bytes %d-%d/%d", &offset, &last, &size); err == nil {
@@ -248,6 +248,9 @@ func (s *Store) failure(op, name string, err error) error {
 	}
 	meaning := s.service.Judge(err)
 	told := refusal{text: s.words(err)}
+	if meaning.Again || meaning.IsExpired || errors.As(err, new(transient)) {
+		told.causes = append(told.causes, storage.ErrUnavailable)
+	}
 	if cause := causes[meaning.Status]; cause != nil {
 		told.causes = append(told.causes, cause)
 		told.text = fmt.Sprintf("%v (%s)", cause, told.text)

@@ -27,6 +27,7 @@ import (
 	"cloud.google.com/go/auth/httptransport"
 	gcs "cloud.google.com/go/storage"
 	"github.com/googleapis/gax-go/v2"
+	"golang.org/x/oauth2"
 	"google.golang.org/api/googleapi"
 	"google.golang.org/api/iterator"
 	"google.golang.org/api/option"
@@ -241,6 +242,9 @@ func (s *service) Judge(err error) bucket.Meaning {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	// The client asks for a new token by itself. A refusal of that has no status of the storage.
+	meaning.IsExpired = !s.anonymous &&
+		(meaning.Status == http.StatusUnauthorized || errors.As(err, new(*oauth2.RetrieveError)))
 	switch {
 	case s.client == nil:
 		meaning.Advice = "these credentials cannot be used: see 'gcloud auth application-default login' and " +

@@ -13,6 +13,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
 	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/storage/s3"
 )
@@ -87,6 +90,22 @@ func TestAnonymous(t *testing.T) {
 	}
 }
 
+// TestExpired: a token that has expired may pass, also where the answer has no words.
+func TestExpired(t *testing.T) {
+	for code, want := range map[string]bool{"ExpiredToken": true, "AccessDenied": false} {
+		stub(t, func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			if r.Method != http.MethodHead {
+				fmt.Fprintf(w, "<Error><Code>%s</Code></Error>", code)
+			}
+		})
+		_, err := s3.New(hasty()).Stat("s3://bucket/a")
+		if err == nil || errors.Is(err, storage.ErrUnavailable) != want || !strings.Contains(err.Error(), code) {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}
+
 // TestUnusableCredentials: credentials that are named and cannot be used are an error.
 func TestUnusableCredentials(t *testing.T) {
 	requests := stub(t, func(http.ResponseWriter, *http.Request) {})
@@ -117,6 +136,53 @@ func TestPayer(t *testing.T) {
 		if r.Header.Get("X-Amz-Request-Payer") != "requester" {
 			t.Errorf("%s does not", r.Method)
 		}
+	}
+}
+
+// TestDemanded: each request that makes an object names the key and the access list that the environment demands.
+func TestDemanded(t *testing.T) {
+	server := s3mem.New()
+	if err := server.CreateBucket("bucket"); err != nil {
+		t.Fatal(err)
+	}
+	requests := stub(t, gofakes3.New(server).Server().ServeHTTP)
+	t.Setenv("MIRRORBEAM_S3_KMS_KEY", "a key")
+	t.Setenv("MIRRORBEAM_S3_ACL", "bucket-owner-full-control")
+	store := s3.New(hasty())
+	for name, size := range map[string]int{"s3://bucket/small": 1, "s3://bucket/large": 1 << 20} {
+		w, err := store.Create(name, storage.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Copy("s3://bucket/small", "s3://bucket/copied"); err != nil {
+		t.Fatal(err)
+	}
+	made := 0
+	for _, r := range requests() {
+		if !r.URL.Query().Has("uploads") && (r.Method != http.MethodPut || r.URL.Query().Has("partNumber")) {
+			continue
+		}
+		made++
+		for header, want := range map[string]string{
+			"Encryption": "aws:kms", "Encryption-Aws-Kms-Key-Id": "a key",
+		} {
+			if got := r.Header.Get("X-Amz-Server-Side-" + header); got != want {
+				t.Errorf("%s %s: %s is %q", r.Method, r.URL, header, got)
+			}
+		}
+		if got := r.Header.Get("X-Amz-Acl"); got != "bucket-owner-full-control" {
+			t.Errorf("%s %s: the access list is %q", r.Method, r.URL, got)
+		}
+	}
+	if made != 3 {
+		t.Errorf("%d requests make an object, want 3", made)
 	}
 }
 

@@ -55,8 +55,7 @@ type service struct {
 	mutex     sync.Mutex
 	client    *s3.Client // nil until the first use
 	anonymous bool
-	summed    bool               // check sums are sent
-	payer     types.RequestPayer // empty unless this side pays
+	summed    bool // check sums are sent
 
 	regions sync.Map // of buckets that are in another region than the client's
 }
@@ -87,9 +86,6 @@ func (s *service) connect(ctx context.Context) (*s3.Client, error) {
 		}
 	}
 	s.summed = settings.RequestChecksumCalculation != aws.RequestChecksumCalculationWhenRequired
-	if strings.EqualFold(os.Getenv("AWS_REQUEST_PAYER"), "requester") {
-		s.payer = types.RequestPayerRequester
-	}
 	s.client = s3.NewFromConfig(settings, func(o *s3.Options) {
 		o.HTTPClient = metered{o.HTTPClient, &s.meter}
 		o.UsePathStyle = o.BaseEndpoint != nil
@@ -128,32 +124,43 @@ func kindOf(request *http.Request) storage.Kind {
 
 func (s *service) Meter() *bucket.Meter { return &s.meter }
 
-// in makes a request go to the region of a bucket, if that is known to be another one.
-func (s *service) in(name string) func(*s3.Options) {
-	return func(o *s3.Options) {
-		if region, known := s.regions.Load(name); known {
+// payer is empty unless this side pays.
+func payer() types.RequestPayer {
+	if strings.EqualFold(os.Getenv("AWS_REQUEST_PAYER"), "requester") {
+		return types.RequestPayerRequester
+	}
+	return ""
+}
+
+// call makes a request about a bucket, which goes to the region of the bucket if that is known to be another one.
+func call[In, Out any](ctx context.Context, s *service, bucket string,
+	request func(*s3.Client, context.Context, *In, ...func(*s3.Options)) (*Out, error), input *In,
+) (*Out, error) {
+	client, err := s.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := request(client, ctx, input, func(o *s3.Options) {
+		if region, known := s.regions.Load(bucket); known {
 			o.Region = region.(string)
 		}
-	}
+	})
+	return out, s.elsewhere(bucket, err)
 }
 
 func (s *service) List(ctx context.Context, prefix bucket.Key, mark string) ([]bucket.Object, string, error) {
-	client, err := s.connect(ctx)
-	if err != nil {
-		return nil, "", err
-	}
 	input := &s3.ListObjectsV2Input{
 		Bucket:       &prefix.Bucket,
 		Prefix:       &prefix.Name,
-		RequestPayer: s.payer,
+		RequestPayer: payer(),
 		EncodingType: types.EncodingTypeUrl, // XML has no way to write some characters
 	}
 	if mark != "" {
 		input.ContinuationToken = &mark
 	}
-	page, err := client.ListObjectsV2(ctx, input, s.in(prefix.Bucket))
+	page, err := call(ctx, s, prefix.Bucket, (*s3.Client).ListObjectsV2, input)
 	if err != nil {
-		return nil, "", s.elsewhere(prefix.Bucket, err)
+		return nil, "", err
 	}
 	objects := make([]bucket.Object, len(page.Contents))
 	for i, item := range page.Contents {
@@ -167,18 +174,14 @@ func (s *service) List(ctx context.Context, prefix bucket.Key, mark string) ([]b
 }
 
 func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, error) {
-	client, err := s.connect(ctx)
-	if err != nil {
-		return bucket.Object{}, err
-	}
-	head, err := client.HeadObject(ctx, &s3.HeadObjectInput{
+	head, err := call(ctx, s, key.Bucket, (*s3.Client).HeadObject, &s3.HeadObjectInput{
 		Bucket:       &key.Bucket,
 		Key:          &key.Name,
-		RequestPayer: s.payer,
+		RequestPayer: payer(),
 		ChecksumMode: types.ChecksumModeEnabled,
-	}, s.in(key.Bucket))
+	})
 	if err != nil {
-		return bucket.Object{}, s.elsewhere(key.Bucket, err)
+		return bucket.Object{}, s.inWords(ctx, key, err)
 	}
 	if head.ContentLength == nil {
 		return bucket.Object{}, errors.New("the service does not report the size")
@@ -195,19 +198,29 @@ func (s *service) Stat(ctx context.Context, key bucket.Key) (bucket.Object, erro
 	return object, nil
 }
 
-func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, error) {
-	client, err := s.connect(ctx)
-	if err != nil {
-		return bucket.Body{}, err
+// inWords returns a refusal in the words of the service: the refusal of a HEAD request has no body.
+func (s *service) inWords(ctx context.Context, key bucket.Key, refused error) error {
+	status := s.Judge(refused).Status
+	if errors.As(refused, new(moved)) || status != http.StatusForbidden && status != http.StatusBadRequest {
+		return refused
 	}
-	input := &s3.GetObjectInput{Bucket: &span.Bucket, Key: &span.Name, RequestPayer: s.payer}
+	body, told := s.Read(ctx, bucket.Span{Key: key, Length: 1})
+	if told == nil {
+		body.Close()
+		return refused
+	}
+	return told
+}
+
+func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, error) {
+	input := &s3.GetObjectInput{Bucket: &span.Bucket, Key: &span.Name, RequestPayer: payer()}
 	input.Range = aws.String(bucket.Range(span.Offset, span.Length))
 	if span.Generation != "" {
 		input.IfMatch = &span.Generation
 	}
-	answer, err := client.GetObject(ctx, input, s.in(span.Bucket))
+	answer, err := call(ctx, s, span.Bucket, (*s3.Client).GetObject, input)
 	if err != nil {
-		return bucket.Body{}, s.elsewhere(span.Bucket, err)
+		return bucket.Body{}, err
 	}
 	body := bucket.Body{
 		ReadCloser: answer.Body,
@@ -230,16 +243,12 @@ func (s *service) Read(ctx context.Context, span bucket.Span) (bucket.Body, erro
 
 // Remove removes an object. A service that does not know the condition removes any generation.
 func (s *service) Remove(ctx context.Context, key bucket.Key, generation string) error {
-	client, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
-	input := &s3.DeleteObjectInput{Bucket: &key.Bucket, Key: &key.Name, RequestPayer: s.payer}
+	input := &s3.DeleteObjectInput{Bucket: &key.Bucket, Key: &key.Name, RequestPayer: payer()}
 	if generation != "" {
 		input.IfMatch = &generation
 	}
-	_, err = client.DeleteObject(ctx, input, s.in(key.Bucket))
-	return s.elsewhere(key.Bucket, err)
+	_, err := call(ctx, s, key.Bucket, (*s3.Client).DeleteObject, input)
+	return err
 }
 
 // generation is the etag of an object. Some services leave out its quotes in lists.
@@ -282,7 +291,10 @@ func (s *service) elsewhere(name string, err error) error {
 	region := answer.Response.Header.Get("X-Amz-Bucket-Region")
 	switch answer.HTTPStatusCode() {
 	case http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusBadRequest:
-		if known, _ := s.regions.Swap(name, region); region != "" && known != region {
+		if region == "" {
+			return err
+		}
+		if known, _ := s.regions.Swap(name, region); known != region {
 			return moved{err}
 		}
 	}
@@ -295,6 +307,8 @@ var passing = []string{
 	"InternalError", "ServiceUnavailable", "ConditionalRequestConflict", "OperationAborted",
 	"ExistingObjectIsDirectory",
 }
+
+var expired = []string{"ExpiredToken", "ExpiredTokenException", "TokenRefreshRequired"}
 
 func (s *service) Judge(err error) (meaning bucket.Meaning) {
 	if answer, is := errors.AsType[*smithyhttp.ResponseError](err); is {
@@ -326,6 +340,7 @@ func (s *service) Judge(err error) (meaning bucket.Meaning) {
 	for throttle := range retry.DefaultThrottleErrorCodes {
 		meaning.Again = meaning.Again || throttle == code
 	}
+	meaning.IsExpired = slices.Contains(expired, code)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.anonymous && (meaning.Status == http.StatusForbidden || meaning.Status == http.StatusUnauthorized) {

@@ -37,6 +37,8 @@ func environment(t *testing.T, url string) {
 		"AWS_PROFILE":                 "",
 		"AWS_SESSION_TOKEN":           "",
 		"AWS_REQUEST_PAYER":           "",
+		"MIRRORBEAM_S3_KMS_KEY":       "",
+		"MIRRORBEAM_S3_ACL":           "",
 	} {
 		t.Setenv(name, value)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -46,25 +47,35 @@ func (s *service) sum(crc32c uint32) *string {
 	return encodeSum(crc32c)
 }
 
+// demanded is what the policy of a bucket may demand of each request that makes an object: a key of KMS, and an access
+// list. A bucket's default encryption needs neither.
+func demanded() (by types.ServerSideEncryption, key *string, list types.ObjectCannedACL) {
+	if name := os.Getenv("MIRRORBEAM_S3_KMS_KEY"); name != "" {
+		by, key = types.ServerSideEncryptionAwsKms, &name
+	}
+	return by, key, types.ObjectCannedACL(os.Getenv("MIRRORBEAM_S3_ACL"))
+}
+
 // Put sends the content by one request. The service compares the sum.
 func (s *service) Put(ctx context.Context, put bucket.Put, content []byte) (string, error) {
-	client, err := s.connect(ctx)
-	if err != nil {
+	if _, err := s.connect(ctx); err != nil { // which finds out whether sums are sent
 		return "", err
 	}
-	answer, err := client.PutObject(ctx, &s3.PutObjectInput{
+	input := &s3.PutObjectInput{
 		Bucket:         &put.Bucket,
 		Key:            &put.Name,
-		RequestPayer:   s.payer,
+		RequestPayer:   payer(),
 		Body:           bytes.NewReader(content),
 		ContentLength:  aws.Int64(int64(len(content))),
 		ChecksumCRC32C: s.sum(put.CRC32C),
 		IfNoneMatch:    ifAbsent(put),
 		IfMatch:        none(put.IfGeneration),
 		Metadata:       map[string]string{tokenKey: put.Token},
-	}, s.in(put.Bucket))
+	}
+	input.ServerSideEncryption, input.SSEKMSKeyId, input.ACL = demanded()
+	answer, err := call(ctx, s, put.Bucket, (*s3.Client).PutObject, input)
 	if err != nil {
-		return "", s.elsewhere(put.Bucket, err)
+		return "", err
 	}
 	return generation(answer.ETag), nil
 }
@@ -88,23 +99,23 @@ func (s *service) Begin(ctx context.Context, put bucket.Put) (bucket.Upload, err
 
 // begin begins an upload whose object gets a sum, if sums are sent at all and this one is wanted.
 func (s *service) begin(ctx context.Context, put bucket.Put, wanted bool) (*upload, error) {
-	client, err := s.connect(ctx)
-	if err != nil {
+	if _, err := s.connect(ctx); err != nil {
 		return nil, err
 	}
 	input := &s3.CreateMultipartUploadInput{
 		Bucket:       &put.Bucket,
 		Key:          &put.Name,
-		RequestPayer: s.payer,
+		RequestPayer: payer(),
 		Metadata:     map[string]string{tokenKey: put.Token},
 	}
+	input.ServerSideEncryption, input.SSEKMSKeyId, input.ACL = demanded()
 	summed := wanted && s.summed
 	if summed {
 		input.ChecksumAlgorithm, input.ChecksumType = types.ChecksumAlgorithmCrc32c, types.ChecksumTypeFullObject
 	}
-	answer, err := client.CreateMultipartUpload(ctx, input, s.in(put.Bucket))
+	answer, err := call(ctx, s, put.Bucket, (*s3.Client).CreateMultipartUpload, input)
 	if err != nil {
-		return nil, s.elsewhere(put.Bucket, err)
+		return nil, err
 	}
 	return &upload{service: s, put: put, summed: summed, id: answer.UploadId}, nil
 }
@@ -120,21 +131,17 @@ func (u *upload) next() *int32 { return aws.Int32(int32(len(u.parts) + 1)) }
 // Part sends a part. The service compares its sum.
 func (u *upload) Part(ctx context.Context, content []byte) error {
 	s, number := u.service, u.next()
-	client, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
 	sum := s.sum(bucket.CRC32C(content))
-	answer, err := client.UploadPart(ctx, &s3.UploadPartInput{
+	answer, err := call(ctx, s, u.put.Bucket, (*s3.Client).UploadPart, &s3.UploadPartInput{
 		Bucket:         &u.put.Bucket,
 		Key:            &u.put.Name,
-		RequestPayer:   s.payer,
+		RequestPayer:   payer(),
 		UploadId:       u.id,
 		PartNumber:     number,
 		Body:           bytes.NewReader(content),
 		ContentLength:  aws.Int64(int64(len(content))),
 		ChecksumCRC32C: sum,
-	}, s.in(u.put.Bucket))
+	})
 	if err != nil {
 		return err
 	}
@@ -143,21 +150,17 @@ func (u *upload) Part(ctx context.Context, content []byte) error {
 }
 
 func (u *upload) copyPart(ctx context.Context, from bucket.Span) error {
-	s, number := u.service, u.next()
-	client, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
-	answer, err := client.UploadPartCopy(ctx, &s3.UploadPartCopyInput{
+	number := u.next()
+	answer, err := call(ctx, u.service, u.put.Bucket, (*s3.Client).UploadPartCopy, &s3.UploadPartCopyInput{
 		Bucket:            &u.put.Bucket,
 		Key:               &u.put.Name,
-		RequestPayer:      s.payer,
+		RequestPayer:      payer(),
 		UploadId:          u.id,
 		PartNumber:        number,
 		CopySource:        source(from.Key),
 		CopySourceIfMatch: none(from.Generation),
 		CopySourceRange:   aws.String(bucket.Range(from.Offset, from.Length)),
-	}, s.in(u.put.Bucket))
+	})
 	if err != nil {
 		return err
 	}
@@ -175,15 +178,10 @@ func (u *upload) Finish(ctx context.Context, crc32c uint32) error {
 }
 
 func (u *upload) complete(ctx context.Context, sum *string) error {
-	s := u.service
-	client, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
 	input := &s3.CompleteMultipartUploadInput{
 		Bucket:          &u.put.Bucket,
 		Key:             &u.put.Name,
-		RequestPayer:    s.payer,
+		RequestPayer:    payer(),
 		UploadId:        u.id,
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: u.parts},
 		IfNoneMatch:     ifAbsent(u.put),
@@ -193,20 +191,18 @@ func (u *upload) complete(ctx context.Context, sum *string) error {
 	if u.summed {
 		input.ChecksumType = types.ChecksumTypeFullObject
 	}
-	_, err = client.CompleteMultipartUpload(ctx, input, s.in(u.put.Bucket))
+	_, err := call(ctx, u.service, u.put.Bucket, (*s3.Client).CompleteMultipartUpload, input)
 	return err
 }
 
 // Abort drops the parts. Those of a process that died cost money until a rule of the bucket removes them.
 func (u *upload) Abort(ctx context.Context) {
-	if client, err := u.service.connect(ctx); err == nil {
-		_, _ = client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{
-			Bucket:       &u.put.Bucket,
-			Key:          &u.put.Name,
-			RequestPayer: u.service.payer,
-			UploadId:     u.id,
-		}, u.service.in(u.put.Bucket))
-	}
+	_, _ = call(ctx, u.service, u.put.Bucket, (*s3.Client).AbortMultipartUpload, &s3.AbortMultipartUploadInput{
+		Bucket:       &u.put.Bucket,
+		Key:          &u.put.Name,
+		RequestPayer: payer(),
+		UploadId:     u.id,
+	})
 }
 
 // copying is a copy by one request or, of a large object, by parts.
@@ -245,18 +241,16 @@ func (c *copying) Step(ctx context.Context) (done bool, err error) {
 }
 
 func (c *copying) whole(ctx context.Context) error {
-	client, err := c.service.connect(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = client.CopyObject(ctx, &s3.CopyObjectInput{
+	input := &s3.CopyObjectInput{
 		Bucket:            &c.to.Bucket,
 		Key:               &c.to.Name,
-		RequestPayer:      c.service.payer,
+		RequestPayer:      payer(),
 		CopySource:        source(c.from),
 		CopySourceIfMatch: none(c.object.Generation),
-	}, c.service.in(c.to.Bucket))
-	return c.service.elsewhere(c.to.Bucket, err)
+	}
+	input.ServerSideEncryption, input.SSEKMSKeyId, input.ACL = demanded()
+	_, err := call(ctx, c.service, c.to.Bucket, (*s3.Client).CopyObject, input)
+	return err
 }
 
 func (c *copying) Abort(ctx context.Context) {

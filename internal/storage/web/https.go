@@ -28,8 +28,7 @@ func Register() {
 	storage.Register("hf", NewHub(bucket.Usual(), nil))
 }
 
-// New returns the storage of https://, which trusts servers whose certificates roots has signed; nil: those that the
-// system trusts.
+// New returns the storage of https://, which trusts certificates signed by roots; nil: the system's.
 func New(limits bucket.Limits, roots *x509.CertPool) *bucket.Store {
 	return bucket.NewReadOnly("https", &servers{newClient(roots)}, limits)
 }
@@ -70,8 +69,7 @@ func (s *servers) List(context.Context, bucket.Key, string) ([]bucket.Object, st
 			"name each of the files, or download the folder (wget -r -np) and name that")
 }
 
-// Stat reads the first byte: not every server answers another question about a file that it would give, and ranges are
-// needed later.
+// Stat reads the first byte: not every server answers other questions about a file, and ranges are needed later.
 func (s *servers) Stat(ctx context.Context, key bucket.Key) (bucket.Object, error) {
 	at, err := address(key)
 	if err != nil {
@@ -99,8 +97,7 @@ func (s *servers) Stat(ctx context.Context, key bucket.Key) (bucket.Object, erro
 	return bucket.Object{Name: key.Name, Size: body.Size, Generation: generation(got.Header)}, nil
 }
 
-// generation returns what tells one content of a file from another: the etag or, without one, the time at which it was
-// written.
+// generation returns what identifies the content of a file: the etag or, without one, the time of its last change.
 func generation(header http.Header) string {
 	if etag := header.Get("Etag"); etag != "" {
 		return etag

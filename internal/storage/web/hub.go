@@ -73,8 +73,7 @@ func (h *hub) place(key bucket.Key) (place, error) {
 	return p, nil
 }
 
-// in returns the address of what the hub has of a dataset, from parts that have no slash of their own. A path keeps its
-// slashes.
+// in returns the address of a dataset's item on the hub. Parts have no slash of their own, except in a path.
 func in(prefix, dataset, what, revision, inner string) string {
 	address := hubAddress().JoinPath(prefix, "datasets").String() + "/" + dataset + "/" + what + "/" +
 		url.PathEscape(revision)

@@ -68,8 +68,7 @@ func Parse(text string) Build {
 	return Build{Commit: commit, Content: content}
 }
 
-// Version names the build in results: the version, and its commit or, if no commit stands for the sources, the digest
-// of the program.
+// Version names the build in results: version, and commit or, without one, the digest of the program.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

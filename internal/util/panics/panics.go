@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"strings"
 
-	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records/paged"
 )
 
@@ -43,12 +42,10 @@ func Over(step string, do func() error) (err error) {
 	return do()
 }
 
-// OfTask returns the error of a task that has panicked because its disk is full or it runs out of numbers. It is nil
-// for all other panics: they are bugs.
+// OfTask returns the error of a task that has panicked because its disk is full, and nil for all others: they are bugs.
 func OfTask(value any) error {
-	err, _ := value.(error)
-	if _, isOfDisk := err.(*paged.Fault); isOfDisk || err == graphs.ErrFull {
-		return err
+	if fault, isOfDisk := value.(*paged.Fault); isOfDisk {
+		return fault
 	}
 	return nil
 }
@@ -62,8 +59,7 @@ func Of(err error) *Error {
 	return caught
 }
 
-// place returns the innermost function of the program, or of a library of it, that has panicked. It is called while the
-// panic is recovered.
+// place returns the innermost function of the program or its libraries that has panicked, during recovery.
 func place() string {
 	var callers [64]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers[:])])

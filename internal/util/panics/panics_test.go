@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records/paged"
 )
 
@@ -47,7 +46,7 @@ func TestOver(t *testing.T) {
 			}
 		})
 	}
-	for _, value := range []any{graphs.ErrFull, &paged.Fault{}} {
+	for _, value := range []any{&paged.Fault{}} {
 		func() {
 			defer func() {
 				if got := recover(); got != value {

@@ -90,8 +90,7 @@ func isPlain[S ~string | ~[]byte](s S) bool {
 		}
 		return true
 	}
-	// Each row has the ids of its documents, so eight bytes are looked at together. The last eight may have been seen
-	// in part.
+	// Each row has ids, so eight bytes are looked at together. The last eight may have been seen in part.
 	last := eight(s[len(s)-8:])
 	for ; len(s) > 8; s = s[8:] {
 		if hasSpecial(eight(s)) {
