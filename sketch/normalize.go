@@ -210,9 +210,8 @@ func (n *Normalizer) charge(dst []byte) []byte {
 	return dst
 }
 
-// appendComposed appends text in the wanted form, and bytes that are not valid UTF-8 as they are. These bytes
-// divide the text: otherwise golang.org/x/text 0.43 would take all text behind such a byte for composed, or
-// not, according to the text before it.
+// appendComposed appends text in the wanted form. Bytes that are not valid UTF-8 part it: golang.org/x/text 0.43
+// would take all text behind such a byte for composed, or not, according to the text before it.
 func (n *Normalizer) appendComposed(dst, text []byte) []byte {
 	return appendParts(dst, text, n.appendComposedRun)
 }
@@ -319,7 +318,7 @@ func (n *Normalizer) appendFoldedRun(dst, run []byte) []byte {
 	return dst
 }
 
-// appendPlain appends text without accents. Composed Hangul stays as it is.
+// appendPlain appends text without accents. What stays: composed Hangul, and a mark between bytes that it parts.
 func (n *Normalizer) appendPlain(dst, run []byte) []byte {
 	for len(run) > 0 && len(dst) <= n.most {
 		if run[0] < utf8.RuneSelf {
@@ -333,7 +332,7 @@ func (n *Normalizer) appendPlain(dst, run []byte) []byte {
 		}
 		for len(parts) > 0 {
 			r, part := utf8.DecodeRune(parts)
-			if !unicode.Is(unicode.Mn, r) {
+			if !unicode.Is(unicode.Mn, r) || endsBroken(dst) {
 				dst = append(dst, parts[:part]...)
 			}
 			parts = parts[part:]
@@ -341,6 +340,12 @@ func (n *Normalizer) appendPlain(dst, run []byte) []byte {
 		run = run[size:]
 	}
 	return dst
+}
+
+// endsBroken reports whether text ends with a byte that is not valid UTF-8.
+func endsBroken(text []byte) bool {
+	r, size := utf8.DecodeLastRune(text)
+	return r == utf8.RuneError && size == 1
 }
 
 // decimalSeparators may stand between the digits of a number and of its decimal fraction.

@@ -47,6 +47,7 @@ func TestNormalizer(t *testing.T) {
 		{"punctuation", "\xc2\u00ad\xad", "\xc2\u00ad\xad"},
 		{"nfkc,fold,punctuation", "Ｏ’Ｎｅｉｌｌ…", "oneill   "},
 		{"accents", "Café e\u0301 İ ñ 한 ก็ \xffé", "Cafe e I n 한 ก \xffe"},
+		{"accents", "\xcc\u0301\u0301\x87 \xcce\u0301\x87", "\xcc\u0301\x87 \xcce\x87"},
 		{"fold,accents", "ÉCOLE İ \u212b ᾳ", "ecole i a αι"},
 		{"digits", "1999, 3.50 ٣ a1\xff2", "0000, 0.00 0 a0\xff0"},
 		{"numbers", "1999, 3.50 1,2,3 ٣٫٥ a1. 5 7.x", "0, 0 0,0 0 a0. 0 0.x"},
@@ -151,6 +152,8 @@ func FuzzNormalizer(f *testing.F) {
 			{"fold,accents", nil},
 			{"nfc,digits", nil},
 			{"accents,numbers", nil},
+			{"skeleton", nil},
+			{"skeleton,accents,punctuation", nil},
 		} {
 			normalizer := newNormalizer(t, c.steps)
 			got := normalizer.Append(nil, text)
