@@ -70,7 +70,7 @@ func TestModuleOutside(t *testing.T) {
 			command := exec.CommandContext(t.Context(), "go", append([]string{"run", "./" + program.name},
 				program.arguments...)...)
 			command.Dir, command.Stdin = dir, strings.NewReader(program.input)
-			command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+			command.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOPROXY=off", "GOWORK=off")
 			if said, err := command.CombinedOutput(); err != nil || string(said) != program.want {
 				t.Errorf("%v: %s; want %s", err, said, program.want)
 			}
