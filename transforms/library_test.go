@@ -27,7 +27,7 @@ func TestLibraryExample(t *testing.T) {
 	if err := os.WriteFile(at("lines.tsv"), []byte(lines), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	program := exec.CommandContext(t.Context(), at("library"), "--runner=direct", "--input", at("lines.tsv"),
+	program := exec.CommandContext(t.Context(), at("library"), "--input", at("lines.tsv"),
 		"--output", at("clusters.tsv"), "--temp", at("temp"))
 	if said, err := program.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)

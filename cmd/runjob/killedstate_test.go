@@ -18,7 +18,7 @@ import (
 )
 
 // kills is how many jobs are killed in each place, each at a moment of its own. KILLS asks for more of them.
-const kills = 20
+const kills = 8
 
 // scheduledJob is a job with a state that the tests kill. All its folders lie in one.
 type scheduledJob struct {

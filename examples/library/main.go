@@ -17,13 +17,15 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/textio"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/direct"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 
 	"mirrorbeam.dev/job"
 	"mirrorbeam.dev/transforms"
 )
 
 var (
+	runner = flag.String("runner", "direct", "direct, or universal with --endpoint of a job server")
 	input  = flag.String("input", "", "file with a document a line: id, tab, text")
 	output = flag.String("output", "",
 		"file for the clusters, a document a line: cluster, tab, id, tab, kept or removed")
@@ -76,5 +78,6 @@ func run(ctx context.Context) error {
 			log.Print(err)
 		}
 	}()
-	return beamx.Run(ctx, p)
+	_, err = beam.Run(ctx, *runner, p)
+	return err
 }
