@@ -332,11 +332,13 @@ func TestWatchedRuns(t *testing.T) {
 			[]string{"gone bank-login.test 0", "shrunk https://bank.example/p0 110", "unseen copy.test 4"},
 			"gone-suspects",
 		},
-		{
-			[]func(*crawl){own, page("copy.test", "c0", 12)},
-			[]string{"gone copy.test 0", "unseen https://bank.example/p0 110"},
-			"gone-suspects",
-		},
+		{[]func(*crawl){own, page("copy.test", "c0", 12)}, []string{"unseen https://bank.example/p0 110"}, ""},
+		{[]func(*crawl){own, page("copy.test", "another", 12)}, nil, ""}, // no page that was a copy is there
+		{[]func(*crawl){own, func(c *crawl) {
+			for i := range 3 {
+				c.add("www.copy.test", fmt.Sprint("c", i, "/"), texts[12])
+			}
+		}}, []string{"gone copy.test 0"}, "gone-suspects"},
 		{[]func(*crawl){copies}, []string{"changed bank.example 0"}, "protected-changed"},
 	})
 }

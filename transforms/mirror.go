@@ -14,7 +14,13 @@ func Guard(s beam.Scope, job *Job, sketches beam.PCollection) beam.PCollection {
 	guarding := mirrors.Guarding{Judging: job.Sites, Rule: pages.Rule}
 	found := sideBySide(at, &guardFn{newTasks(at, guarding)}, exchange(at, guarding.Delivery(), sketches))
 	watch := at.part("watch")
-	watching := mirrors.Watching{Judging: job.Sites, Rule: pages.Rule, Ranges: pages.Ranges}
+	watching := mirrors.Watching{
+		Judging: job.Sites,
+		Rule:    pages.Rule,
+		Ranges:  pages.Ranges,
+		State:   job.Watch,
+		ForNext: job.Rows.ForNext,
+	}
 	return sideBySide(watch, &watchFn{newTasks(watch, watching)},
 		plan(watch, &guardsFn{newStep(watch, mirrors.GuardListing{})}, found, sketches))
 }

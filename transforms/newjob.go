@@ -42,6 +42,8 @@ type Extent struct {
 	// DistinctIDs and SharedIDs are as in [methods.Parameters].
 	DistinctIDs bool
 	SharedIDs   string
+	// Watch is as in [Job].
+	Watch mirrors.StateFiles
 	// HaveURLs says that web archives are among the files.
 	HaveURLs bool
 	// FreshBytes is about how many bytes of text are read, and not known by a state.
@@ -141,6 +143,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 			ByFile:    config.SourceField == "",
 		},
 		Sites:  mirrors.Judging{Limits: config.Limits()},
+		Watch:  e.Watch,
 		method: r.method,
 		scorer: r.scorer,
 	}

@@ -311,6 +311,7 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 				Site:     of.Site,
 				Campaign: s.campaign,
 				Urgent:   of.Severity == output.HighSeverity,
+				Evidence: s.evidence(),
 			}
 			for _, trace := range s.traces() {
 				alert.Copied = append(alert.Copied, state.Trace(trace))

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/zeebo/xxh3"
+
 	"mirrorbeam.dev/internal/input/site"
 	"mirrorbeam.dev/internal/records"
 )
@@ -19,6 +21,7 @@ type lists struct {
 	ranks     func() map[nameHash]int64 // they are read when they are needed, since there may be millions
 	protected map[string]bool
 	allowed   map[[2]string]bool // a site, or "" for all, and its mirror
+	digest    uint64             // of the list of protected sites
 }
 
 // nameHash is the first half of the SHA-256 of a site's name, so nobody can make a name that has another's rank.
@@ -32,6 +35,7 @@ func hashOf(name string) nameHash {
 // newLists reads lists. The list of ranks has been checked.
 func newLists(rank, protected, allowed string) (l lists, err error) {
 	l.ranks = sync.OnceValue(func() map[nameHash]int64 { return readRanks(rank) })
+	l.digest = xxh3.HashString(protected)
 	if l.protected, err = readProtected(protected); err == nil {
 		l.allowed, err = readAllowed(allowed)
 	}

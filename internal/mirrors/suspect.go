@@ -254,6 +254,28 @@ func (s *suspicion) traces() (all records.Traces) {
 	return all
 }
 
+// evidence returns digests of the addresses of the copies that the row names, and of others of the same pages.
+func (s *suspicion) evidence() (all []uint64) {
+	for _, c := range s.examples() {
+		for i, p := range c.Copies {
+			if i == 0 || p.Strength >= 1 {
+				all = append(all, pageDigest(p.Page))
+			}
+		}
+	}
+	if s.entrance != "" {
+		all = append(all, pageDigest(s.entrance))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// pageDigest returns a digest of an address that is the same however the address is written.
+func pageDigest(text string) uint64 {
+	address, _ := site.Parse(text)
+	return xxh3.HashString(strings.TrimSuffix(address.String(), "/"))
+}
+
 // mostExamples is how many copies a row shows.
 const mostExamples = 3
 

@@ -22,7 +22,9 @@ type Watch struct {
 	Changed []ChangedSite
 
 	seen map[string]bool // sites of known alerts: whether they have pages
-	lost map[uint64]bool // alerts whose originals are not there, by their ids
+	// pages are digests of the addresses of pages that were evidence, as far as the run has these; nil without a watch.
+	pages map[uint64]bool
+	lost  map[uint64]bool // alerts whose originals are not there, by their ids
 }
 
 // LastRun is what a run knows of the last one.
@@ -57,6 +59,12 @@ func NewWatch(ctx context.Context, runs []work.Path, protected string, now []sta
 	for _, a := range last.Known {
 		for _, name := range namesOf(a) {
 			w.seen[name] = false
+		}
+	}
+	if len(names) > 0 {
+		w.pages = map[uint64]bool{}
+		if err := eachOf(ctx, runs, records.SeenPages, func(p *uint64) { w.pages[*p] = true }); err != nil {
+			return nil, err
 		}
 	}
 	originals := map[string]state.Original{}
@@ -104,14 +112,15 @@ func namesOf(a state.Alert) []string {
 	return names
 }
 
-// IsUnseen reports whether the run could not look for a known alert: no page of its site was there, or most of the
-// pages that it had copied are not on the protected site any more.
+// IsUnseen reports whether the run could not look for a known alert: not all pages that were its evidence were there,
+// or most of the pages that it had copied are not on the protected site any more.
 func (w *Watch) IsUnseen(a state.Alert) bool {
 	return w.lost[a.ID] || !w.isSeen(&a)
 }
 
 func (w *Watch) isSeen(a *state.Alert) bool {
-	return slices.ContainsFunc(namesOf(*a), func(name string) bool { return w.seen[name] })
+	return slices.ContainsFunc(namesOf(*a), func(name string) bool { return w.seen[name] }) &&
+		(w.pages == nil || !slices.ContainsFunc(a.Evidence, func(page uint64) bool { return !w.pages[page] }))
 }
 
 // Changes returns the changes of protected sites.

@@ -43,7 +43,22 @@ const leastLetters = 2 * guard.RunLetters
 // Task writes the texts of the protected pages of a split: what is compared, and all that they contain.
 func (g *Guarding) Task(ctx context.Context, _ work.Task, w *work.TaskContext) error {
 	names := siteNames{rule: g.Rule, lists: g.lists, known: map[uint64]siteName{}}
-	return eachPageText(ctx, w, func(page *records.Page, text *records.PageText) error {
+	packed, err := w.Read(0, records.Pages)
+	if err != nil {
+		return err
+	}
+	isProtected := false
+	for page := range records.All[records.SplitPage](packed) {
+		isProtected = isProtected || names.of(&page.Page).isProtected
+	}
+	if !isProtected {
+		return nil // the texts need not be read
+	}
+	pages, err := openTexts(w)
+	if err != nil {
+		return err
+	}
+	visit := func(page *records.Page, text *records.PageText) error {
 		of := names.of(page)
 		if !of.isProtected {
 			return nil
@@ -70,38 +85,47 @@ func (g *Guarding) Task(ctx context.Context, _ work.Task, w *work.TaskContext) e
 			}
 		}
 		return nil
-	})
+	}
+	for piece := range records.PageTexts.Of(w.Pieces) {
+		if err := pages.each(ctx, piece, visit); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func eachPageText(ctx context.Context, w *work.TaskContext,
+// pageTexts are the pages of a split, whose texts a task reads.
+type pageTexts struct {
+	documents.Pages
+	w *work.TaskContext
+}
+
+func openTexts(w *work.TaskContext) (*pageTexts, error) {
+	pages, err := documents.OpenPages(w, 0)
+	return &pageTexts{pages, w}, err
+}
+
+// each visits the pages of a piece. Pieces may be left out, but not asked for again, or in another order.
+func (p *pageTexts) each(ctx context.Context, piece runfile.Piece,
 	visit func(*records.Page, *records.PageText) error,
 ) error {
-	pages, err := documents.OpenPages(w, 0)
+	moved, err := docref.New(int(piece.Mark), 0)
 	if err != nil {
 		return err
 	}
-	for _, piece := range w.Pieces {
-		if piece.Kind != records.PageTexts {
-			continue
+	packed, err := p.w.ReadPiece(1, piece)
+	if err != nil {
+		return err
+	}
+	p.w.Figures.Bytes += int64(len(packed))
+	for text := range records.All[records.PageText](packed) {
+		p.w.Figures.Records++
+		page, is := p.Of(text.Ref + moved)
+		if !is {
+			return fmt.Errorf("the page %v has a text and no address", text.Ref+moved)
 		}
-		moved, err := docref.New(int(piece.Mark), 0)
-		if err != nil {
+		if err := cmp.Or(visit(&page, &text), ctx.Err()); err != nil {
 			return err
-		}
-		packed, err := w.ReadPiece(1, piece)
-		if err != nil {
-			return err
-		}
-		w.Figures.Bytes += int64(len(packed))
-		for text := range records.All[records.PageText](packed) {
-			w.Figures.Records++
-			page, is := pages.Of(text.Ref + moved)
-			if !is {
-				return fmt.Errorf("the page %v has a text and no address", text.Ref+moved)
-			}
-			if err := cmp.Or(visit(&page, &text), ctx.Err()); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -203,6 +227,7 @@ type guards struct {
 	table *guard.Table
 	// markups holds the markup of each guard that has one, by its index in all.
 	markups map[int]guard.Markup
+	digest  xxh3.Uint128
 }
 
 func (g *guards) page(i int) guard.Page {
@@ -218,6 +243,7 @@ func readGuards(catalog string, part int) (*guards, error) {
 			return nil, fmt.Errorf("read protected pages: %w", err)
 		}
 		g := &guards{all: slices.Collect(records.All[records.Guard](packed)), markups: map[int]guard.Markup{}}
+		g.digest = xxh3.Hash128(packed)
 		pages := make([]guard.Page, len(g.all))
 		for i := range g.all {
 			pages[i] = g.page(i)
@@ -236,6 +262,9 @@ type Watching struct {
 	Rule site.Rule
 	// Ranges is the number of ranges of hashes of sites that the copies are written for.
 	Ranges int
+	State  StateFiles
+	// ForNext keeps the copies for the next run of a scheduled job.
+	ForNext bool
 }
 
 // mostOriginals is how many protected sites a page is compared with: those that it has the most of.
@@ -243,7 +272,13 @@ const mostOriginals = 16
 
 // Task compares the pages of a split.
 func (v *Watching) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
-	names := siteNames{rule: v.Rule, lists: v.lists, known: map[uint64]siteName{}}
+	before, err := v.State.read(w)
+	if err != nil {
+		return err
+	}
+	if err := before.seePages(w); err != nil {
+		return err
+	}
 	for part := 0; ; part++ {
 		all, err := readGuards(t.Catalog, part)
 		if part > 0 && errors.Is(err, fs.ErrNotExist) {
@@ -252,18 +287,56 @@ func (v *Watching) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 			return err
 		}
 		w.Hold(all)
-		found := newCopies(v, all, w)
-		err = eachPageText(ctx, w, func(page *records.Page, text *records.PageText) error {
-			of := names.of(page)
-			if of.isProtected {
-				return nil
-			}
-			return found.page(page, of, text)
-		})
-		if err := cmp.Or(err, found.write()); err != nil {
+		if err := newCopies(v, all, w).find(ctx, before); err != nil {
 			return err
 		}
 	}
+}
+
+// find compares the pages of a split, a piece at a time. What the last run has found in a piece is there already.
+func (c *copies) find(ctx context.Context, before *earlier) error {
+	names := siteNames{rule: c.Rule, lists: c.lists, known: map[uint64]siteName{}}
+	pages, err := openTexts(c.w)
+	if err != nil {
+		return err
+	}
+	for piece := range records.PageTexts.Of(c.w.Pieces) {
+		kept := records.PieceCopies{Of: c.keyOf(piece)}
+		packed, isKnown := before.copies[kept.Of]
+		if kept.Packed = packed; !isKnown {
+			if err := pages.each(ctx, piece, func(page *records.Page, text *records.PageText) error {
+				of := names.of(page)
+				if of.isProtected {
+					return nil
+				}
+				return c.page(page, of, text)
+			}); err != nil {
+				return err
+			}
+			for _, one := range c.bySite {
+				kept.Packed = records.Append(kept.Packed, one)
+			}
+			clear(c.bySite)
+		}
+		if err := c.write(&kept); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// write sends the copies of a piece on, and keeps them for the next run.
+func (c *copies) write(kept *records.PieceCopies) error {
+	for one := range records.All[records.CopiedGuard](kept.Packed) {
+		err := records.Write(&c.w.Run, records.Copies, records.ShardOf(one.Original, c.Ranges), &one)
+		if err != nil {
+			return err
+		}
+	}
+	if !c.ForNext {
+		return nil
+	}
+	return records.Write(&c.w.Run, records.KeptCopies, 0, kept)
 }
 
 // copies collects the copies that a task finds.
@@ -513,14 +586,4 @@ func (c *copies) describe(one *copied, g *records.Guard, page *records.Page) rec
 		to.Markup = webtext.MarkupSimilarity(page.Markup, g.Page.Markup)
 	}
 	return to
-}
-
-func (c *copies) write() error {
-	for _, one := range c.bySite {
-		to := records.ShardOf(one.Original, c.Ranges)
-		if err := records.Write(&c.w.Run, records.Copies, to, one); err != nil {
-			return err
-		}
-	}
-	return nil
 }

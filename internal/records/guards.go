@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/zeebo/xxh3"
 )
 
 // Guard is a text of a page of a protected site, which other pages are compared with.
@@ -78,6 +80,14 @@ func (c *CopiedGuard) Add(other *CopiedGuard) {
 	c.Copies = append(c.Copies, other.Copies...)
 	slices.SortFunc(c.Copies, func(a, b PageCopy) int { return a.Compare(&b) })
 	c.Copies = c.Copies[:min(len(c.Copies), MostCopies)]
+}
+
+// PieceCopies are the copies in a piece of texts of pages, for the next run.
+type PieceCopies struct {
+	// Of identifies the piece, and the protected pages that were compared with it.
+	Of xxh3.Uint128
+	// Packed are records of type CopiedGuard.
+	Packed []byte
 }
 
 // Copier is a site with copies of pages of a protected one. What is known of Of comes later than the rest.

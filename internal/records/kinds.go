@@ -102,8 +102,10 @@ const (
 	// documents that the audit asks for, with the first ones of their components, shard 0
 	AuditedMembers runfile.Kind = 92
 
-	PageTexts runfile.Kind = 93 // the texts of pages, by split
-	Guards    runfile.Kind = 94 // pages of protected sites, shard 0
-	Copies    runfile.Kind = 95 // copies of such pages on other sites, by range of hashes of the protected sites
-	Copiers   runfile.Kind = 96 // sites with copies of pages of protected ones: by output shard, then shard 0
+	PageTexts  runfile.Kind = 93 // the texts of pages, by split
+	Guards     runfile.Kind = 94 // pages of protected sites, shard 0
+	Copies     runfile.Kind = 95 // copies of such pages on other sites, by range of hashes of the protected sites
+	Copiers    runfile.Kind = 96 // sites with copies of pages of protected ones: by output shard, then shard 0
+	SeenPages  runfile.Kind = 97 // digests of the addresses of pages that were evidence in an earlier run, shard 0
+	KeptCopies runfile.Kind = 98 // copies of protected pages by pieces of texts, shard 0
 )

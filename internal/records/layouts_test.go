@@ -115,7 +115,7 @@ SeenSets=69 PageClasses=70 SitePairs=71 Redirects=72 OriginalTraces=73 Known=74 
 PassageHashes=76 PassageRepeats=77 Trims=78 TrimRows=79
 LastingKeys=83 KeptPairs=84 SharedIDs=86
 Occurrences=87 Trees=88 Links=89 Renamed=90 RangeShards=91 AuditedMembers=92
-PageTexts=93 Guards=94 Copies=95 Copiers=96`
+PageTexts=93 Guards=94 Copies=95 Copiers=96 SeenPages=97 KeptCopies=98`
 	file, err := parser.ParseFile(token.NewFileSet(), "kinds.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)

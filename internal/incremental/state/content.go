@@ -214,7 +214,7 @@ func (c *Content) names() map[string]bool {
 }
 
 // keptKinds are the kinds of the records that [State.Keep] copies.
-var keptKinds = []runfile.Kind{records.LastingKeys, records.KeptPairs, records.SharedIDs}
+var keptKinds = []runfile.Kind{records.LastingKeys, records.KeptPairs, records.SharedIDs, records.KeptCopies}
 
 // Keep copies what the next run is to know from the run files of tasks into a run file of the state: ids that several
 // documents have and, of a job that looks for passages, the pairs with their passages, and keys under which all

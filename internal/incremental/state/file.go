@@ -21,7 +21,7 @@ import (
 // The first lines of files of groups, of alerts and of changes. The number in each is the version of the layout.
 const (
 	groupsMagic        = "mirrorbeam groups 1\n"
-	alertsMagic        = "mirrorbeam alerts 4\n"
+	alertsMagic        = "mirrorbeam alerts 5\n"
 	notificationsMagic = "mirrorbeam notifications 1\n"
 )
 

@@ -23,7 +23,7 @@ type Result struct {
 	// Files are the files of all outputs, by name. They are not published yet.
 	Files []output.File
 	// Kept are the run files that a state is to keep, by split. Written are the run files of the tasks that wrote
-	// clusters, sums of sites and mirrors, in their order.
+	// clusters, sums of sites, copies and mirrors, in their order.
 	Kept    map[int]work.Path `json:",omitempty"`
 	Written []work.Path       `json:",omitempty"`
 	// GroupedKeys are the run files of the tasks that grouped keys.
@@ -60,7 +60,7 @@ func newResult(outcomes []work.Outcome) (*Result, error) {
 		if o.Kept != "" {
 			r.Kept[o.Number] = o.Kept
 		}
-		if (o.Stage == work.Write || o.Stage == work.Site || o.Stage == work.Mirror) && o.Run != "" {
+		if slices.Contains([]work.Stage{work.Write, work.Site, work.Guard, work.Mirror}, o.Stage) && o.Run != "" {
 			r.Written = append(r.Written, work.Path(o.Run))
 		}
 		if o.Stage == work.Group && o.Run != "" {
