@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"mirrorbeam.dev/internal/incremental/state"
+	"mirrorbeam.dev/internal/input/site"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/storage"
@@ -23,8 +24,9 @@ type StateFiles struct {
 
 // earlier is what was read of these files. Tasks of a process share it.
 type earlier struct {
+	suspects map[string]bool         // the hosts of alerts, whose names are never cut
 	evidence map[uint64]bool         // of the alerts
-	copies   map[xxh3.Uint128][]byte // packed, by what [copies.keyOf] returns
+	copies   map[xxh3.Uint128][]byte // packed, by what [Watching.keyOf] returns
 }
 
 var allEarlier work.Shared[earlier]
@@ -37,13 +39,13 @@ const copiesVersion = 1
 
 // keyOf identifies the pages of a piece and what they are compared with. A piece of a state has its place for as long as
 // its file is unchanged and nobody compacts the state. Its file has a random name.
-func (c *copies) keyOf(piece runfile.Piece) xxh3.Uint128 {
-	return xxh3.HashString128(fmt.Sprint(path.Base(piece.Path), piece.Offset, c.digest, c.lists.digest, copiesVersion))
+func (v *Watching) keyOf(piece runfile.Piece, all *guards) xxh3.Uint128 {
+	return xxh3.HashString128(fmt.Sprint(path.Base(piece.Path), piece.Offset, all.digest, v.lists.digest, copiesVersion))
 }
 
 func (f StateFiles) read(w *work.TaskContext) (*earlier, error) {
 	all, err := allEarlier.Get(fmt.Sprint(f), func(string) (*earlier, error) {
-		all := &earlier{map[uint64]bool{}, map[xxh3.Uint128][]byte{}}
+		all := &earlier{map[string]bool{}, map[uint64]bool{}, map[xxh3.Uint128][]byte{}}
 		if err := all.readSuspects(string(f.Suspects)); err != nil {
 			return nil, err
 		}
@@ -66,6 +68,7 @@ func (e *earlier) readSuspects(name string) error {
 	}
 	for i := range alerts {
 		for _, page := range alerts[i].Evidence {
+			e.suspects[site.HostOf(alerts[i].Site)] = true
 			e.evidence[page] = true
 		}
 	}
@@ -93,7 +96,7 @@ func (e *earlier) readCopies(name string) error {
 }
 
 // seePages writes which pages of a split were evidence in an earlier run.
-func (e *earlier) seePages(w *work.TaskContext) error {
+func (e *earlier) seePages(w *work.TaskContext, names *siteNames) error {
 	if len(e.evidence) == 0 {
 		return nil
 	}
@@ -102,6 +105,9 @@ func (e *earlier) seePages(w *work.TaskContext) error {
 		return err
 	}
 	for page := range records.All[records.SplitPage](packed) {
+		if !e.suspects[site.HostOf(names.of(&page.Page).name)] {
+			continue
+		}
 		if of := pageDigest(string(page.Address)); e.evidence[of] {
 			if err := records.Write(&w.Run, records.SeenPages, 0, &of); err != nil {
 				return err

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/zeebo/xxh3"
 
@@ -221,13 +222,16 @@ func writeGuards(catalog string, all []records.Guard) error {
 	return nil
 }
 
-// guards are the texts of protected pages that tasks of this process share.
+// guards are the texts of protected pages that tasks of this process share. Only who compares pages prepares the rest.
 type guards struct {
+	packed []byte
+	digest xxh3.Uint128
+	once   sync.Once
+
 	all   []records.Guard
 	table *guard.Table
 	// markups holds the markup of each guard that has one, by its index in all.
 	markups map[int]guard.Markup
-	digest  xxh3.Uint128
 }
 
 func (g *guards) page(i int) guard.Page {
@@ -242,8 +246,13 @@ func readGuards(catalog string, part int) (*guards, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read protected pages: %w", err)
 		}
-		g := &guards{all: slices.Collect(records.All[records.Guard](packed)), markups: map[int]guard.Markup{}}
-		g.digest = xxh3.Hash128(packed)
+		return &guards{packed: packed, digest: xxh3.Hash128(packed)}, nil
+	})
+}
+
+func (g *guards) prepare() {
+	g.once.Do(func() {
+		g.all, g.markups = slices.Collect(records.All[records.Guard](g.packed)), map[int]guard.Markup{}
 		pages := make([]guard.Page, len(g.all))
 		for i := range g.all {
 			pages[i] = g.page(i)
@@ -252,7 +261,6 @@ func readGuards(catalog string, part int) (*guards, error) {
 			}
 		}
 		g.table = guard.NewTable(pages)
-		return g, nil
 	})
 }
 
@@ -276,7 +284,8 @@ func (v *Watching) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	if err != nil {
 		return err
 	}
-	if err := before.seePages(w); err != nil {
+	names := siteNames{rule: v.Rule, lists: v.lists, known: map[uint64]siteName{}}
+	if err := before.seePages(w, &names); err != nil {
 		return err
 	}
 	for part := 0; ; part++ {
@@ -287,38 +296,34 @@ func (v *Watching) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 			return err
 		}
 		w.Hold(all)
-		if err := newCopies(v, all, w).find(ctx, before); err != nil {
+		if err := v.compare(ctx, all, &names, before, w); err != nil {
 			return err
 		}
 	}
 }
 
-// find compares the pages of a split, a piece at a time. What the last run has found in a piece is there already.
-func (c *copies) find(ctx context.Context, before *earlier) error {
-	names := siteNames{rule: c.Rule, lists: c.lists, known: map[uint64]siteName{}}
-	pages, err := openTexts(c.w)
+// compare compares the pages of a split with guards, a piece at a time. What the last run has found in a piece is there
+// already.
+func (v *Watching) compare(ctx context.Context, all *guards, names *siteNames, before *earlier,
+	w *work.TaskContext,
+) error {
+	pages, err := openTexts(w)
 	if err != nil {
 		return err
 	}
-	for piece := range records.PageTexts.Of(c.w.Pieces) {
-		kept := records.PieceCopies{Of: c.keyOf(piece)}
+	var found *copies
+	for piece := range records.PageTexts.Of(w.Pieces) {
+		kept := records.PieceCopies{Of: v.keyOf(piece, all)}
 		packed, isKnown := before.copies[kept.Of]
 		if kept.Packed = packed; !isKnown {
-			if err := pages.each(ctx, piece, func(page *records.Page, text *records.PageText) error {
-				of := names.of(page)
-				if of.isProtected {
-					return nil
-				}
-				return c.page(page, of, text)
-			}); err != nil {
+			if found == nil {
+				found = newCopies(v, all)
+			}
+			if kept.Packed, err = found.of(ctx, pages, piece, names); err != nil {
 				return err
 			}
-			for _, one := range c.bySite {
-				kept.Packed = records.Append(kept.Packed, one)
-			}
-			clear(c.bySite)
 		}
-		if err := c.write(&kept); err != nil {
+		if err := v.write(w, &kept); err != nil {
 			return err
 		}
 	}
@@ -326,24 +331,22 @@ func (c *copies) find(ctx context.Context, before *earlier) error {
 }
 
 // write sends the copies of a piece on, and keeps them for the next run.
-func (c *copies) write(kept *records.PieceCopies) error {
+func (v *Watching) write(w *work.TaskContext, kept *records.PieceCopies) error {
 	for one := range records.All[records.CopiedGuard](kept.Packed) {
-		err := records.Write(&c.w.Run, records.Copies, records.ShardOf(one.Original, c.Ranges), &one)
-		if err != nil {
+		if err := records.Write(&w.Run, records.Copies, records.ShardOf(one.Original, v.Ranges), &one); err != nil {
 			return err
 		}
 	}
-	if !c.ForNext {
+	if !v.ForNext {
 		return nil
 	}
-	return records.Write(&c.w.Run, records.KeptCopies, 0, kept)
+	return records.Write(&w.Run, records.KeptCopies, 0, kept)
 }
 
 // copies collects the copies that a task finds.
 type copies struct {
 	*Watching
 	*guards
-	w         *work.TaskContext
 	folder    *guard.Folder
 	matcher   *guard.Matcher
 	brands    map[string][]rune // by the name of a protected site
@@ -357,8 +360,9 @@ type copiesKey struct {
 	guard          string
 }
 
-func newCopies(v *Watching, all *guards, w *work.TaskContext) *copies {
-	c := &copies{Watching: v, guards: all, w: w, folder: new(guard.Folder), brands: map[string][]rune{}}
+func newCopies(v *Watching, all *guards) *copies {
+	all.prepare()
+	c := &copies{Watching: v, guards: all, folder: new(guard.Folder), brands: map[string][]rune{}}
 	c.matcher = guard.NewMatcher(all.table, c.folder)
 	c.bySite, c.originals = map[copiesKey]*records.CopiedGuard{}, map[int]*guard.Original{}
 	c.domains = map[string]string{}
@@ -370,6 +374,22 @@ func newCopies(v *Watching, all *guards, w *work.TaskContext) *copies {
 		}
 	}
 	return c
+}
+
+// of returns the copies in a piece, packed.
+func (c *copies) of(ctx context.Context, pages *pageTexts, piece runfile.Piece, names *siteNames) (packed []byte, err error) {
+	clear(c.bySite)
+	err = pages.each(ctx, piece, func(page *records.Page, text *records.PageText) error {
+		of := names.of(page)
+		if of.isProtected {
+			return nil
+		}
+		return c.page(page, of, text)
+	})
+	for _, one := range c.bySite {
+		packed = records.Append(packed, one)
+	}
+	return packed, err
 }
 
 // copied is a protected page that a reading of a page has something of.
