@@ -186,8 +186,8 @@ func hasNoRoom(tag []byte) bool {
 var template = tags["template"]
 
 var (
-	contentRule = regexp.MustCompile(`(?i)\bcontent\s*:((?:\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))+)`)
-	quoted      = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`)
+	contents = regexp.MustCompile(`^:(?:\s*(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))+`)
+	quoted   = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`)
 )
 
 // addTexts adds the texts that a style sheet puts before and behind elements, a line for each, if they have letters.
@@ -195,9 +195,27 @@ func (s *sheet) addTexts(content []byte) {
 	if s.bytes > mostSheetBytes {
 		return
 	}
-	for _, rule := range contentRule.FindAllSubmatch(content, -1) {
+	const property = "content"
+	for at := 0; ; at++ {
+		colon := bytes.IndexByte(content[at:], ':')
+		if colon < 0 {
+			return
+		}
+		at += colon
+		before := bytes.TrimRight(content[:at], " \t\n\f\r")
+		name := before[max(len(before)-len(property), 0):]
+		if !strings.EqualFold(string(name), property) {
+			continue
+		}
+		if above := before[:len(before)-len(name)]; len(above) > 0 {
+			if c := above[len(above)-1]; c == '_' || isLetterOrDigit(c) {
+				continue // such as align_content
+			}
+		}
+		rule := contents.Find(content[at:])
+		at += max(len(rule)-1, 0)
 		line := ""
-		for _, text := range quoted.FindAll(rule[1], -1) {
+		for _, text := range quoted.FindAll(rule, -1) {
 			line += plainStyle(text[1 : len(text)-1])
 		}
 		if strings.IndexFunc(line, func(r rune) bool { return unicode.IsLetter(r) }) >= 0 {

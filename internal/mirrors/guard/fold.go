@@ -42,12 +42,9 @@ type Folder struct {
 func (f *Folder) Fold(text []byte) {
 	f.Letters, f.Words, f.in, f.hashes = f.Letters[:0], f.Words[:0], false, f.hashes[:0]
 	for at := 0; at < len(text); {
+		at += f.ascii(text[at:], at)
 		end := at
-		for end < len(text) && text[end] < utf8.RuneSelf {
-			end++
-		}
-		f.ascii(text[at:end], at)
-		for at = end; end < len(text) && text[end] >= utf8.RuneSelf; {
+		for end < len(text) && text[end] >= utf8.RuneSelf {
 			end++
 		}
 		f.others(text[at:end], at)
@@ -60,12 +57,17 @@ func (f *Folder) Fold(text []byte) {
 	}
 }
 
-func (f *Folder) ascii(text []byte, at int) {
+// ascii folds the characters of ASCII that a text begins with, and returns their number.
+func (f *Folder) ascii(text []byte, at int) int {
 	n := len(f.Letters)
 	letters := slices.Grow(f.Letters, 2*len(text))[:n+2*len(text)]
 	for i, c := range text {
 		to := &plain[c]
 		if to.letters == 0 {
+			if c >= utf8.RuneSelf {
+				text = text[:i]
+				break
+			}
 			if f.in && to.isSeparator {
 				f.Letters = letters[:n]
 				f.endWord(at + i)
@@ -80,6 +82,7 @@ func (f *Folder) ascii(text []byte, at int) {
 		n += to.letters
 	}
 	f.Letters = letters[:n]
+	return len(text)
 }
 
 // mostKnown is how many characters are remembered.

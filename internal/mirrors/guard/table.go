@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+	"unicode/utf8"
 )
 
 const (
@@ -391,15 +392,15 @@ func appendRuns(keys []uint64, letters []rune) []uint64 {
 	}
 	forward, backward := uint64(0), uint64(0)
 	for i, r := range letters[:RunLetters] {
-		in := hashOf(r)
+		in := mixed(uint64(r))
 		forward = forward*base + in
 		backward += in * powers[i]
 	}
 	keys = append(slices.Grow(keys, len(letters)), keyOf(min(forward, backward))) // the same for letters in reverse
 	for i, r := range letters[RunLetters:] {
-		in, out := hashOf(r), hashOf(letters[i])
-		forward = (forward-powers[RunLetters-1]*out)*base + in
-		backward = (backward-out)*inverse + in*powers[RunLetters-1]
+		in, out := hashesOf(r), hashesOf(letters[i])
+		forward = forward*base - out.first + in.hash
+		backward = backward*inverse - out.before + in.last
 		keys = append(keys, keyOf(min(forward, backward)))
 	}
 	return keys
@@ -411,19 +412,28 @@ func keyOf(hash uint64) uint64 {
 	return (hash ^ hash>>32) | 1
 }
 
+// letterHashes are the hash of a letter, and its products that a run gains or loses: those of the last letter of a run
+// backwards, and of the first letter of the run before it, forwards and backwards.
+type letterHashes struct{ hash, last, first, before uint64 }
+
+func newLetterHashes(r rune) letterHashes {
+	h := mixed(uint64(r))
+	return letterHashes{h, h * powers[RunLetters-1], h * powers[RunLetters-1] * base, h * inverse}
+}
+
 // hashes of the letters of ASCII, which most letters are.
-var hashes = func() (all [128]uint64) {
+var hashes = func() (all [utf8.RuneSelf]letterHashes) {
 	for r := range all {
-		all[r] = mixed(uint64(r))
+		all[r] = newLetterHashes(rune(r))
 	}
 	return all
 }()
 
-func hashOf(r rune) uint64 {
-	if r < rune(len(hashes)) {
+func hashesOf(r rune) letterHashes {
+	if r < utf8.RuneSelf {
 		return hashes[r]
 	}
-	return mixed(uint64(r))
+	return newLetterHashes(r)
 }
 
 var powers = func() (all [RunLetters]uint64) {
