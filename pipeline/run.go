@@ -21,7 +21,6 @@ import (
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/incremental"
 	"mirrorbeam.dev/internal/input/listing"
-	"mirrorbeam.dev/internal/mirrors"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/result/workspace"
 	"mirrorbeam.dev/internal/result/write"
@@ -200,21 +199,14 @@ func (r *run) newJob() *transforms.Job {
 		if r.state.Last.KnowsIDs {
 			e.SharedIDs = r.state.Path(r.state.Last.Kept)
 		}
-		e.Watch = r.watched()
+		if last := &r.state.Last; last.Suspects != "" {
+			e.Watch.Suspects = work.Path(r.state.Path(last.Suspects))
+		}
+		if last := &r.state.Last; last.Kept != "" && !r.Config.Rebuild {
+			e.Watch.Copies = work.Path(r.state.Path(last.Kept))
+		}
 	}
 	return transforms.NewJob(&r.Config, e)
-}
-
-// watched returns the files of the state that the watch over protected sites reads.
-func (r *run) watched() (of mirrors.StateFiles) {
-	last := &r.state.Last
-	if last.Suspects != "" {
-		of.Suspects = work.Path(r.state.Path(last.Suspects))
-	}
-	if last.Kept != "" && !r.Config.Rebuild {
-		of.Copies = work.Path(r.state.Path(last.Kept))
-	}
-	return of
 }
 
 // openFolders makes the folders of the run, or takes up the folders of a dead one, and writes the inputs of the job.

@@ -67,7 +67,6 @@ type Job struct {
 	Trimming trim.Trimming
 	// Sites says what makes sites mirrors, if the job is about sites.
 	Sites mirrors.Judging
-	// Watch are the files of a state that the watch over protected sites reads.
 	Watch mirrors.StateFiles
 
 	// method is the method of that name, and scorer what scores its pairs.

@@ -42,8 +42,7 @@ type Extent struct {
 	// DistinctIDs and SharedIDs are as in [methods.Parameters].
 	DistinctIDs bool
 	SharedIDs   string
-	// Watch is as in [Job].
-	Watch mirrors.StateFiles
+	Watch       mirrors.StateFiles
 	// HaveURLs says that web archives are among the files.
 	HaveURLs bool
 	// FreshBytes is about how many bytes of text are read, and not known by a state.

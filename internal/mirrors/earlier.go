@@ -37,10 +37,11 @@ const mostKept = 64 << 20
 // copiesVersion is raised when the copies of a page are others than an earlier version of the program has found.
 const copiesVersion = 1
 
-// keyOf identifies the pages of a piece and what they are compared with. A piece of a state has its place for as long as
-// its file is unchanged and nobody compacts the state. Its file has a random name.
+// keyOf identifies the pages of a piece, and what they are compared with. A piece of a state stays at its place, in a
+// file with a random name, until its pages change or the state is compacted.
 func (v *Watching) keyOf(piece runfile.Piece, all *guards) xxh3.Uint128 {
-	return xxh3.HashString128(fmt.Sprint(path.Base(piece.Path), piece.Offset, all.digest, v.lists.digest, copiesVersion))
+	return xxh3.HashString128(fmt.Sprint(path.Base(piece.Path), piece.Offset, all.digest, v.lists.digest,
+		copiesVersion))
 }
 
 func (f StateFiles) read(w *work.TaskContext) (*earlier, error) {

@@ -282,10 +282,11 @@ func (g *Grouping) writeSuspects(ctx context.Context, suspects []suspicion, w *w
 			found.Campaigns++
 			found.TopSuspects.Add(newFinding(of))
 			if err := errors.Join(row(of), g.tellNext(w, state.Alert{
-				ID:     c.id,
-				Pages:  of.Sites,
-				Site:   c.what,
-				Urgent: of.Severity == output.HighSeverity,
+				ID:       c.id,
+				Pages:    of.Sites,
+				Site:     c.what,
+				Urgent:   of.Severity == output.HighSeverity,
+				Evidence: c.members[0].evidence(),
 			})); err != nil {
 				return err
 			}

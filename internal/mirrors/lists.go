@@ -52,8 +52,7 @@ func CheckRanks(list string) error {
 	return err
 }
 
-// CheckProtected returns an error unless a list of protected sites can be used where sites are as a rule says: no line
-// may protect nothing.
+// CheckProtected returns an error if a line of a list protects nothing where sites are as a rule says.
 func CheckProtected(list string, rule site.Rule) error {
 	sites := 0
 	err := lines(list, func(line string) error {
@@ -241,8 +240,7 @@ func readAllowed(list string) (map[[2]string]bool, error) {
 	return allowed, err
 }
 
-// entries yields the names under which a site may be in a list: its own, its host's, and the names of the domains above
-// that, up to the registered one.
+// entries yields the names under which a site may be in a list: its own, its host's, and those of the domains above.
 func entries(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if !yield(name) {

@@ -79,8 +79,7 @@ func (p *Pairing) Task(ctx context.Context, _ work.Task, w *work.TaskContext) er
 	})
 }
 
-// judge passes a pair on if it matters. A pair that both sites make mirrors comes twice, and counts where its first
-// site has the smaller hash.
+// judge passes a pair on if it matters. A pair that comes twice counts where its first site has the smaller hash.
 func (p *Pairing) judge(w *work.TaskContext, one, other *records.Half) error {
 	pair := newPair(one, other)
 	if one.Site > other.Site && p.Limits.wants(other) || !pair.isMirror(p.Limits) {
@@ -286,8 +285,7 @@ func (p *pair) samePath() float64 { return p.mean(func(h *records.Half) int64 { 
 
 func (p *pair) spread() float64 { return p.mean(func(h *records.Half) int64 { return h.Spread }) }
 
-// languagePages returns how many pages in common have a known language, as their copies do, and sameLanguage the share
-// of these that are in the language of their copies.
+// languagePages counts the pages in common of known languages; sameLanguage is the share of those in one language.
 func (p *pair) languagePages() int64 { return p.sides[0].LanguagePages + p.sides[1].LanguagePages }
 
 func (p *pair) sameLanguage() float64 {

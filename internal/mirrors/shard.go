@@ -90,8 +90,7 @@ func newShard(pages []records.ShardPage, edges []records.Edge[records.Number],
 	return s
 }
 
-// sortPages sorts pages by class, given the first document of each class, then by site and by number. A page is large,
-// so it moves once.
+// sortPages sorts pages by class, given its first document, then by site and by number. A page is large: it moves once.
 func sortPages(pages []records.ShardPage, first graphs.Forest[records.Number]) {
 	type place struct{ class, at uint32 }
 	order := make([]place, len(pages))

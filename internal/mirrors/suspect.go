@@ -173,8 +173,7 @@ func (s *suspicion) pages() (n int64) {
 	return n
 }
 
-// severity is high for what hardly can be chance: a host that looks like the protected one, or a page that asks for a
-// password in its name.
+// severity is high for what is hardly chance: a host that looks alike, or a page that asks for a password in its name.
 func (s *suspicion) severity() string {
 	switch {
 	case !s.class.isSuspect():

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"mirrorbeam.dev/internal/incremental/state"
-	"mirrorbeam.dev/internal/input/site"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/schema/output"
@@ -21,10 +20,8 @@ type Watch struct {
 	// Changed are the protected sites that have too little left of what they were, by name.
 	Changed []ChangedSite
 
-	seen map[string]bool // sites of known alerts: whether they have pages
-	// pages are digests of the addresses of pages that were evidence, as far as the run has these; nil without a watch.
-	pages map[uint64]bool
-	lost  map[uint64]bool // alerts whose originals are not there, by their ids
+	seen map[uint64]bool // digests of the addresses of pages that were evidence, and that are there
+	lost map[uint64]bool // alerts whose originals are not there, by their ids
 }
 
 // LastRun is what a run knows of the last one.
@@ -40,13 +37,11 @@ type LastRun struct {
 // ChangedSite is a protected site that could not be compared.
 type ChangedSite struct {
 	Last, Now state.Original
-	// Copied is the number of pages that suspects which are not there any more have copied, and Lacking how many of
-	// these the site lacks.
+	// Copied counts the pages that suspects which are not there now have copied; Lacking, those that the site lacks.
 	Copied, Lacking int
 }
 
-// NewWatch reads the sites of a run from the run files of its stage mirror. Protected is the list of protected sites as
-// the user wrote it, and now are the alerts of the run.
+// NewWatch reads the sites of a run, given the list of protected ones as the user wrote it, and the alerts of the run.
 func NewWatch(ctx context.Context, runs []work.Path, protected string, now []state.Alert,
 	last LastRun,
 ) (*Watch, error) {
@@ -55,23 +50,12 @@ func NewWatch(ctx context.Context, runs []work.Path, protected string, now []sta
 		return nil, fmt.Errorf("list of protected sites: %w", err)
 	}
 	of := lists{protected: names}
-	w := &Watch{seen: map[string]bool{}, lost: map[uint64]bool{}}
-	for _, a := range last.Known {
-		for _, name := range namesOf(a) {
-			w.seen[name] = false
-		}
-	}
-	if len(names) > 0 {
-		w.pages = map[uint64]bool{}
-		if err := eachOf(ctx, runs, records.SeenPages, func(p *uint64) { w.pages[*p] = true }); err != nil {
-			return nil, err
-		}
+	w := &Watch{seen: map[uint64]bool{}, lost: map[uint64]bool{}}
+	if err := eachOf(ctx, runs, records.SeenPages, func(page *uint64) { w.seen[*page] = true }); err != nil {
+		return nil, err
 	}
 	originals := map[string]state.Original{}
 	if err := eachOf(ctx, runs, records.Sites, func(s *records.Site) {
-		if _, is := w.seen[s.Name]; is {
-			w.seen[s.Name] = true
-		}
 		if of.isProtected(s.Name) {
 			originals[s.Name] = state.Original{Site: s.Name, Pages: s.Distinct(), Unlike: s.Distinct() - s.Alike}
 		}
@@ -103,15 +87,6 @@ func isComparable(last, now state.Original) bool {
 	return 2*now.Pages >= last.Pages && (!differed || 2*now.Unlike >= last.Unlike)
 }
 
-// namesOf returns the names that the site of an alert may have: as it is written there, or as the host of an address.
-func namesOf(a state.Alert) []string {
-	names := []string{a.Site}
-	if address, ok := site.Parse(a.Site); ok && address.Host != a.Site {
-		names = append(names, address.Host)
-	}
-	return names
-}
-
 // IsUnseen reports whether the run could not look for a known alert: not all pages that were its evidence were there,
 // or most of the pages that it had copied are not on the protected site any more.
 func (w *Watch) IsUnseen(a state.Alert) bool {
@@ -119,8 +94,7 @@ func (w *Watch) IsUnseen(a state.Alert) bool {
 }
 
 func (w *Watch) isSeen(a *state.Alert) bool {
-	return slices.ContainsFunc(namesOf(*a), func(name string) bool { return w.seen[name] }) &&
-		(w.pages == nil || !slices.ContainsFunc(a.Evidence, func(page uint64) bool { return !w.pages[page] }))
+	return !slices.ContainsFunc(a.Evidence, func(page uint64) bool { return !w.seen[page] })
 }
 
 // Changes returns the changes of protected sites.
@@ -183,9 +157,8 @@ func eachOf[T any](ctx context.Context, runs []work.Path, kind runfile.Kind, vis
 	return ctx.Err()
 }
 
-// A suspect that is not there any more has gone only if its site has changed. If the protected site has, nothing can be
-// told. So each alert has traces of the pages that were copied, and the next run looks for these pages on the protected
-// sites.
+// A suspect has gone only if its pages have changed. If the protected site has, nothing can be told. So each alert has
+// traces of the pages that were copied, and the next run looks for these on the protected sites.
 
 func missing(known, now []state.Alert) (all []state.Alert) {
 	has := map[uint64]bool{}
@@ -200,8 +173,7 @@ func missing(known, now []state.Alert) (all []state.Alert) {
 	return all
 }
 
-// lookFor looks for the pages that missing alerts had copied. If fewer than half of them are there, the alert is lost,
-// and its protected site has changed.
+// lookFor looks for the pages that missing alerts had copied. If most are not there, the alert is lost.
 func (w *Watch) lookFor(ctx context.Context, alerts []state.Alert, last *LastRun) error {
 	alerts = slices.DeleteFunc(alerts, func(a state.Alert) bool { return !w.isSeen(&a) })
 	if len(alerts) == 0 || len(last.Originals) == 0 {
@@ -278,8 +250,7 @@ func bands(t *records.Trace) func(yield func(band) bool) {
 // leastSame is the least similarity of two states of a page: with less of it a copy of one may be none of the other.
 const leastSame = 0.75
 
-// findPages looks for the pages that alerts had copied, in run files with the traces of the pages of protected sites.
-// It returns whether each is there, much as it was.
+// findPages returns whether each page that alerts had copied is there, much as it was, in run files with traces.
 func findPages(ctx context.Context, runs []work.Path, alerts []state.Alert) (map[state.Trace]bool, error) {
 	there, wanted := map[state.Trace]bool{}, map[band][]records.Trace{}
 	for i := range alerts {

@@ -55,7 +55,7 @@ func (g *Guarding) Task(ctx context.Context, _ work.Task, w *work.TaskContext) e
 	if !isProtected {
 		return nil // the texts need not be read
 	}
-	pages, err := openTexts(w)
+	pages, err := documents.OpenPages(w, 0)
 	if err != nil {
 		return err
 	}
@@ -88,40 +88,29 @@ func (g *Guarding) Task(ctx context.Context, _ work.Task, w *work.TaskContext) e
 		return nil
 	}
 	for piece := range records.PageTexts.Of(w.Pieces) {
-		if err := pages.each(ctx, piece, visit); err != nil {
+		if err := eachText(ctx, w, &pages, piece, visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pageTexts are the pages of a split, whose texts a task reads.
-type pageTexts struct {
-	documents.Pages
-	w *work.TaskContext
-}
-
-func openTexts(w *work.TaskContext) (*pageTexts, error) {
-	pages, err := documents.OpenPages(w, 0)
-	return &pageTexts{pages, w}, err
-}
-
-// each visits the pages of a piece. Pieces may be left out, but not asked for again, or in another order.
-func (p *pageTexts) each(ctx context.Context, piece runfile.Piece,
+// eachText visits the pages of a piece of texts. Pieces may be left out, but not asked for again, or in another order.
+func eachText(ctx context.Context, w *work.TaskContext, pages *documents.Pages, piece runfile.Piece,
 	visit func(*records.Page, *records.PageText) error,
 ) error {
 	moved, err := docref.New(int(piece.Mark), 0)
 	if err != nil {
 		return err
 	}
-	packed, err := p.w.ReadPiece(1, piece)
+	packed, err := w.ReadPiece(1, piece)
 	if err != nil {
 		return err
 	}
-	p.w.Figures.Bytes += int64(len(packed))
+	w.Figures.Bytes += int64(len(packed))
 	for text := range records.All[records.PageText](packed) {
-		p.w.Figures.Records++
-		page, is := p.Of(text.Ref + moved)
+		w.Figures.Records++
+		page, is := pages.Of(text.Ref + moved)
 		if !is {
 			return fmt.Errorf("the page %v has a text and no address", text.Ref+moved)
 		}
@@ -302,12 +291,11 @@ func (v *Watching) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	}
 }
 
-// compare compares the pages of a split with guards, a piece at a time. What the last run has found in a piece is there
-// already.
+// compare compares the pages of a split with guards, but for the pieces that the last run has compared with them.
 func (v *Watching) compare(ctx context.Context, all *guards, names *siteNames, before *earlier,
 	w *work.TaskContext,
 ) error {
-	pages, err := openTexts(w)
+	pages, err := documents.OpenPages(w, 0)
 	if err != nil {
 		return err
 	}
@@ -319,7 +307,7 @@ func (v *Watching) compare(ctx context.Context, all *guards, names *siteNames, b
 			if found == nil {
 				found = newCopies(v, all)
 			}
-			if kept.Packed, err = found.of(ctx, pages, piece, names); err != nil {
+			if kept.Packed, err = found.of(ctx, w, &pages, piece, names); err != nil {
 				return err
 			}
 		}
@@ -377,9 +365,11 @@ func newCopies(v *Watching, all *guards) *copies {
 }
 
 // of returns the copies in a piece, packed.
-func (c *copies) of(ctx context.Context, pages *pageTexts, piece runfile.Piece, names *siteNames) (packed []byte, err error) {
+func (c *copies) of(ctx context.Context, w *work.TaskContext, pages *documents.Pages, piece runfile.Piece,
+	names *siteNames,
+) (packed []byte, err error) {
 	clear(c.bySite)
-	err = pages.each(ctx, piece, func(page *records.Page, text *records.PageText) error {
+	err = eachText(ctx, w, pages, piece, func(page *records.Page, text *records.PageText) error {
 		of := names.of(page)
 		if of.isProtected {
 			return nil
@@ -498,8 +488,7 @@ func (c *copied) compare(other *copied) int {
 		cmp.Compare(c.guard, other.guard))
 }
 
-// compare compares a reading, which the folder has folded, with a protected page: exactly, if it may be a copy of that
-// more than of most others of the site.
+// compare compares a folded reading with a protected page: exactly, if it is most likely a copy of that one.
 func (c *copies) compare(found candidate, text []byte, asks bool) copied {
 	now := copied{guard: found.Page, features: found.Features, strength: found.strength}
 	if now.evidence.Runs = found.runs; !found.isFirst || found.strength < guard.LeastStrength {
@@ -524,12 +513,10 @@ type candidate struct {
 	isFirst        bool    // of its site, or nearly
 }
 
-// mostAlike is how many pages of a protected site a reading may be a copy of, and mostExact how many of these it is
-// compared with exactly.
+// mostAlike is how many pages of a protected site a reading may be a copy of; mostExact, how many are compared exactly.
 const mostAlike, mostExact = 8, 1
 
-// strongest returns the protected pages that have the most in common with a reading: some of each protected site, and
-// of some sites.
+// strongest returns the pages that have the most in common with a reading: some of each protected site, of some sites.
 func (c *copies) strongest(found []guard.Found, of siteName) (all []candidate) {
 	for i := range found {
 		of := &c.table.Guarded[found[i].Page]

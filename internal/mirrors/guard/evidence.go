@@ -10,8 +10,7 @@ import (
 type Evidence struct {
 	// Runs and Pairs are the shares of the runs and pairs of the page that are in the text.
 	Runs, Pairs float64
-	// Words is how many words of the page are in the text, of the Of that the page has: within runs or pairs that both
-	// have.
+	// Words is how many words of the page, of Of, are in the text: within runs or pairs that both have.
 	Words, Of int
 }
 
@@ -35,8 +34,7 @@ func NewOriginal(page Page) *Original {
 	return o
 }
 
-// Compare returns the evidence of the last text of a folder against the page. Asks says that the text is of a page that
-// asks for a password.
+// Compare returns the evidence of a folder's last text against the page. Asks says that its page asks for a password.
 func (o *Original) Compare(text []byte, folded *Folder, asks bool) Evidence {
 	gap := [2]int{}
 	if asks && o.asks {

@@ -364,8 +364,7 @@ func (g *Guarded) IsShort() bool { return g.words() < shortWords }
 
 func (g *Guarded) words() int { return max(g.Words, g.Letters/lettersOfWord) }
 
-// Strength compares the shares of the runs and pairs of a page that are elsewhere with what makes a copy: it is 1 or
-// more for a copy.
+// Strength compares the shares of the runs and pairs of a page with what makes a copy: it is 1 or more for a copy.
 func (g *Guarded) Strength(runs, pairs float64) float64 {
 	for _, t := range thresholds {
 		if g.words() >= t.words {

@@ -217,8 +217,7 @@ func variants(text string, most int) func(yield func(string) bool) {
 	}
 }
 
-// partDistance returns how many characters of the part of a host that comes nearest to a name are put in, left out,
-// replaced or exchanged with the next one.
+// partDistance returns by how many characters the part of a host that comes nearest to a name differs from it.
 func partDistance(host, of parts) int {
 	text, name := []rune(host.above+"."+host.name), []rune(of.name)
 	last, row := make([]int, len(name)+1), make([]int, len(name)+1) // by the length of the name's beginning

@@ -116,8 +116,7 @@ func shown(name string) string {
 	return name
 }
 
-// bySkeleton compares what the names look like. Dots may divide the name of the host: the parts before its registered
-// domain count then, from the last one on.
+// bySkeleton compares what the names look like. Dots may divide the host's: its last parts count then.
 func bySkeleton(a, b parts) Likeness {
 	switch {
 	case utf8.RuneCountInString(b.skeleton) <= leastName && a.suffix != b.suffix &&
@@ -214,8 +213,7 @@ func isWord(name, word string) bool {
 	return strings.Contains(word, "-") && strings.Contains("-"+strings.ReplaceAll(name, ".", "-")+"-", "-"+word+"-")
 }
 
-// spelled replaces digits and signs that are read as letters, and pairs of letters that look like one. Those of package
-// confusables are replaced before.
+// spelled replaces digits and signs that are read as letters, and pairs of letters that look like one.
 var spelled = strings.NewReplacer("2", "z", "3", "e", "4", "a", "5", "s", "7", "t", "9", "g", "@", "a", "$", "s", "!",
 	"l", "|", "l", "vv", "w", "cl", "d")
 
@@ -396,8 +394,7 @@ func (l label) isBaited(short string) bool {
 	return !baits[l.key] && (isBefore && isBait(after, l.after) || isAfter && isBait(before, l.before))
 }
 
-// has reports whether a name without hyphens is in a label, which may be chance if it is short: then the rest has to be
-// bait.
+// has reports whether a name without hyphens is in a label. The rest has to be bait if the name is short.
 func (l label) has(name string) bool {
 	length := utf8.RuneCountInString(name)
 	before, after, is := strings.Cut(l.key, name)
@@ -405,8 +402,7 @@ func (l label) has(name string) bool {
 		(after == "" || isBait(after, l.after)))
 }
 
-// A slip is a character that is put in, left out, replaced or exchanged with its neighbour. It costs two, and
-// characters that look somewhat like others cost one.
+// A slip is a character put in, left out, replaced or exchanged with its neighbour. It costs two, or one if it looks alike.
 const (
 	aSlip = 2
 	aLook = 1
