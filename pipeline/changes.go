@@ -195,7 +195,8 @@ func (r *run) handOn(ctx context.Context, result *write.Result) (f found, err er
 		f.similar = int64(len(now.CachedPairs) / state.CachedPairSize)
 		err = state.WriteCachedPairs(r.state.Path(f.names.Pairs), now.CachedPairs, ctx.Err)
 	}
-	if f.knowsIDs = result.SharedIDs > 0; err == nil && (f.knowsIDs || r.Config.Protected != "" || incremental.KeepsPassages(&r.Config)) {
+	f.knowsIDs = result.SharedIDs > 0
+	if err == nil && (f.knowsIDs || r.Config.Protected != "" || incremental.KeepsPassages(&r.Config)) {
 		f.kept, err = r.state.Keep(ctx, append(result.GroupedKeys, result.Written...))
 	}
 	return f, err

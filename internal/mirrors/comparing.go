@@ -50,7 +50,7 @@ func newComparison(l Limits, sites map[uint64]*records.Site, classes []records.P
 		own:       map[uint64][][2]uint32{},
 		redirects: map[[2]uint64]int64{},
 	}
-	// Ids of the classes of a component are in the order of documents. Classes of a task are in that of ids.
+	// Ids of the classes of a component are in the order of documents. Classes of a task are by id.
 	slices.SortStableFunc(classes, func(a, b records.PageClass) int { return cmp.Compare(a.ID, b.ID) })
 	for i := range classes {
 		of := &classes[i]

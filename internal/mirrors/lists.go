@@ -240,7 +240,7 @@ func readAllowed(list string) (map[[2]string]bool, error) {
 	return allowed, err
 }
 
-// entries yields the names under which a site may be in a list: its own, its host's, and those of the domains above.
+// entries yields the names under which a site may be in a list: its own, its host's, and the domains above.
 func entries(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		if !yield(name) {

@@ -285,7 +285,7 @@ func (p *pair) samePath() float64 { return p.mean(func(h *records.Half) int64 { 
 
 func (p *pair) spread() float64 { return p.mean(func(h *records.Half) int64 { return h.Spread }) }
 
-// languagePages counts the pages in common of known languages; sameLanguage is the share of those in one language.
+// languagePages counts the pages in common of known languages; sameLanguage is the share in one language.
 func (p *pair) languagePages() int64 { return p.sides[0].LanguagePages + p.sides[1].LanguagePages }
 
 func (p *pair) sameLanguage() float64 {

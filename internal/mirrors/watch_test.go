@@ -113,7 +113,8 @@ func TestEarlierCopies(t *testing.T) {
 				if err := records.Write(run, records.Pages, 0, &page); err != nil {
 					return err
 				}
-				if err := records.Write(run, records.PageTexts, 0, &records.PageText{Ref: ref, Shown: text}); err != nil {
+				said := records.PageText{Ref: ref, Shown: text}
+				if err := records.Write(run, records.PageTexts, 0, &said); err != nil {
 					return err
 				}
 			}
@@ -128,7 +129,8 @@ func TestEarlierCopies(t *testing.T) {
 	// watch returns the copies, the kept file, and how many texts were read.
 	watch := func(kept, text string, paths ...string) (copies []string, run string, read int) {
 		t.Helper()
-		v := Watching{Judging: Judging{lists: &lists}, Ranges: 3, ForNext: true, State: StateFiles{Copies: work.Path(kept)}}
+		v := Watching{Judging: Judging{lists: &lists}, Ranges: 3, ForNext: true}
+		v.State.Copies = work.Path(kept)
 		tasks := worktest.Tasks(t, runs, work.Delivery{
 			Needed: []runfile.Kind{records.PageTexts},
 			Extra:  []runfile.Kind{records.Pages},

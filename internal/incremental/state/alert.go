@@ -25,8 +25,8 @@ type Alert struct {
 	Unseen bool
 	// Copied are traces of pages of the protected site that were copied: some of them, if there are many.
 	Copied []Trace
-	// Evidence are digests of the addresses of some of the pages that speak for it. A run that has not seen all of these
-	// cannot tell that the alert has gone.
+	// Evidence are digests of the addresses of some pages that speak for it. A run that has not seen all cannot tell
+	// that it has gone.
 	Evidence []uint64
 	// First is when a run has first had the alert. It is of the state only: the run does not know it.
 	First Sighting

@@ -172,7 +172,7 @@ var plain = func() (table [256]folded) {
 	return table
 }()
 
-// alike are letters that look like others, and that the table of Unicode lacks, such as those of fancy texts.
+// alike are letters that look like others, and that the table of Unicode lacks, such as letters of fancy texts.
 var alike = func() map[rune]byte {
 	all := map[rune]byte{}
 	for to, letters := range map[byte]string{

@@ -411,8 +411,8 @@ func keyOf(hash uint64) uint64 {
 	return (hash ^ hash>>32) | 1
 }
 
-// letterHashes are the hash of a letter, and its products that a run gains or loses: those of the last letter of a run
-// backwards, and of the first letter of the run before it, forwards and backwards.
+// letterHashes are the hash of a letter, and what a run gains by it as its last letter, backwards, or loses by it as
+// the first letter of the run before, forwards and backwards.
 type letterHashes struct{ hash, last, first, before uint64 }
 
 func newLetterHashes(r rune) letterHashes {

@@ -402,7 +402,7 @@ func (l label) has(name string) bool {
 		(after == "" || isBait(after, l.after)))
 }
 
-// A slip is a character put in, left out, replaced or exchanged with its neighbour. It costs two, or one if it looks alike.
+// A slip is a character put in, left out, replaced or exchanged with its neighbour. It costs two, or one if alike.
 const (
 	aSlip = 2
 	aLook = 1
