@@ -49,10 +49,14 @@ func newClient(roots *x509.CertPool) *client {
 	return &client{near: transport(nil), far: transport(publicOnly)}
 }
 
-// shared are networks that only some machines reach, in addition to those that package netip knows.
+// shared are networks that only some machines reach, in addition to those that package netip knows: among them the host
+// of a machine at Azure, and addresses of IPv6 that have one of IPv4 within.
 var shared = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"),
-	netip.MustParsePrefix("64:ff9b::/96"),
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("168.63.129.16/32"), netip.MustParsePrefix("198.18.0.0/15"),
+	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),
+	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("2002::/16"),
+	netip.MustParsePrefix("fec0::/10"),
 }
 
 // isPublic reports whether anybody reaches an address, which has a port.

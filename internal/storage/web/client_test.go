@@ -24,6 +24,14 @@ func TestPublic(t *testing.T) {
 		"[fe80::1]:80":                false,
 		"[::ffff:169.254.169.254]:80": false,
 		"[64:ff9b::a9fe:a9fe]:80":     false,
+		"168.63.129.16:80":            false,
+		"168.63.129.17:80":            true,
+		"192.0.0.192:80":              false,
+		"198.18.0.1:80":               false,
+		"[64:ff9b:1::a00:1]:80":       false,
+		"[2001::1]:80":                false,
+		"[2002:a00:1::]:80":           false,
+		"[fec0::1]:80":                false,
 		"no address":                  false,
 	} {
 		if got := isPublic(address); got != want {
