@@ -40,7 +40,7 @@ const copiesVersion = 1
 // keyOf identifies the pages of a piece, and what they are compared with. A piece of a state stays at its place, in a
 // file with a random name, until its pages change or the state is compacted.
 func (v *Watching) keyOf(piece runfile.Piece, all *guards) xxh3.Uint128 {
-	return xxh3.HashString128(fmt.Sprint(path.Base(piece.Path), piece.Offset, all.digest, v.lists.digest,
+	return xxh3.HashString128(fmt.Sprint(path.Base(piece.Path), piece.Offset, v.Rule, all.digest, v.lists.digest,
 		copiesVersion))
 }
 
