@@ -99,13 +99,18 @@ func (Local) Open(path string) (File, error) {
 
 type localFile struct{ *os.File }
 
-// ReadRanges reads one range after the other. So each range is used while the processor's cache still has it.
 func (f localFile) ReadRanges(ranges []Range) iter.Seq2[int, error] {
+	return EachRange(f, f.Name(), ranges)
+}
+
+// EachRange reads ranges of a file of that name one after the other. So each is used while the processor's cache still
+// has it.
+func EachRange(file io.ReaderAt, name string, ranges []Range) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		for i, r := range ranges {
-			_, err := f.ReadAt(r.Bytes, r.Offset)
+			_, err := file.ReadAt(r.Bytes, r.Offset)
 			if errors.Is(err, io.EOF) {
-				err = &fs.PathError{Op: "read", Path: f.Name(), Err: io.ErrUnexpectedEOF}
+				err = &fs.PathError{Op: "read", Path: name, Err: io.ErrUnexpectedEOF}
 			}
 			if !yield(i, err) || err != nil {
 				return

@@ -57,7 +57,7 @@ type Frame struct {
 // and must not be written to.
 func (b Batch) Records() iter.Seq2[int64, []byte] {
 	if b.Format.IsLines() {
-		return b.lines(b.emptyLines)
+		return b.lines(false)
 	}
 	return func(yield func(int64, []byte) bool) {
 		for _, frame := range b.Frames {
@@ -110,28 +110,13 @@ func (b Batch) Line(position int64) []byte {
 // Lines yields the lines of the batch with their positions. It strips the line end, and one "\r" before "\n". It
 // includes blank lines. A line is part of Data and must not be written to.
 func (b Batch) Lines() iter.Seq2[int64, []byte] {
-	return b.lines(func([]byte) int { return 0 })
+	return b.lines(true)
 }
 
-func (b Batch) emptyLines(data []byte) int {
-	newline, n := lineEnd(b.CR), 0
-	for {
-		switch {
-		case n < len(data) && data[n] == newline:
-			n++
-		case n+1 < len(data) && data[n] == '\r' && data[n+1] == '\n':
-			n += 2
-		default:
-			return n
-		}
-	}
-}
-
-// lines is Lines without what pass passes over. Pass gets data from a line on, and returns the bytes of whole lines.
-func (b Batch) lines(pass func(data []byte) int) iter.Seq2[int64, []byte] {
+func (b Batch) lines(withEmpty bool) iter.Seq2[int64, []byte] {
 	return func(yield func(int64, []byte) bool) {
 		newline := lineEnd(b.CR)
-		for start := pass(b.Data); start < len(b.Data); start += pass(b.Data[start:]) {
+		for start := 0; start < len(b.Data); {
 			end, next := len(b.Data), len(b.Data)
 			if n := bytes.IndexByte(b.Data[start:], newline); n >= 0 {
 				end = start + n
@@ -140,7 +125,7 @@ func (b Batch) lines(pass func(data []byte) int) iter.Seq2[int64, []byte] {
 			if end > start && b.Data[end-1] == '\r' {
 				end--
 			}
-			if !yield(b.Offset+int64(start), b.Data[start:end:end]) {
+			if (withEmpty || end > start) && !yield(b.Offset+int64(start), b.Data[start:end:end]) {
 				return
 			}
 			start = next
@@ -207,12 +192,8 @@ const longestLine = 1 << 30
 func Lines(ctx context.Context, path string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		more := true
-		err := eachBatch(ctx, path, func(batch Batch) bool {
-			for _, line := range batch.Lines() {
-				if more = yield(line, nil); !more {
-					break
-				}
-			}
+		err := eachLine(ctx, path, func(line []byte) bool {
+			more = yield(line, nil)
 			return more
 		})
 		if err != nil && more {
@@ -221,7 +202,7 @@ func Lines(ctx context.Context, path string) iter.Seq2[[]byte, error] {
 	}
 }
 
-func eachBatch(ctx context.Context, path string, visit func(Batch) bool) error {
+func eachLine(ctx context.Context, path string, visit func(line []byte) bool) error {
 	file := File{Path: storage.Clean(path)}
 	if err := inspect(&file, Options{Format: JSONLines.String()}); err != nil {
 		return err
@@ -246,8 +227,10 @@ func eachBatch(ctx context.Context, path string, visit func(Batch) bool) error {
 				return fmt.Errorf("at byte %d: %s", reject.Position, reject.Message)
 			}
 		}
-		if !visit(batch) {
-			return nil
+		for _, line := range batch.Lines() {
+			if !visit(line) {
+				return nil
+			}
 		}
 	}
 }

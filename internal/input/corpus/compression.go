@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"archive/tar"
 	"bufio"
 	"bytes"
 	"cmp"
@@ -11,7 +12,6 @@ import (
 	"math/bits"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -308,21 +308,8 @@ func CheckText(head []byte) error {
 
 // isTar reports whether a file begins with the header of a tar archive. The header holds the sum of its own bytes.
 func isTar(head []byte) bool {
-	const size, from, to = 512, 148, 156
-	if len(head) < size {
-		return false
-	}
-	want, err := strconv.ParseInt(strings.Trim(string(head[from:to]), " \x00"), 8, 64)
-	if err != nil {
-		return false
-	}
-	sum := int64(to-from) * ' '
-	for i, c := range head[:size] {
-		if i < from || i >= to {
-			sum += int64(c)
-		}
-	}
-	return sum == want
+	_, err := tar.NewReader(bytes.NewReader(head)).Next()
+	return len(head) >= tarBlock && (err == nil || errors.Is(err, io.ErrUnexpectedEOF))
 }
 
 func checkDecoded(c Compression, head []byte) error {

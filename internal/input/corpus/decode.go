@@ -175,6 +175,14 @@ func (f *field) isNone() bool { return f.kind == missing || f.kind == null }
 
 // Decode reads one line. The error says in a few words, without file and position, why the line is no document.
 func (d *JSONDecoder) Decode(line []byte) (Record, error) {
+	if err := d.scan(line); err != nil {
+		return Record{}, err
+	}
+	return d.record()
+}
+
+// scan finds the wanted fields.
+func (d *JSONDecoder) scan(line []byte) error {
 	d.dropLargeBuffers()
 	d.repeated = ""
 	for _, w := range d.all {
@@ -182,14 +190,7 @@ func (d *JSONDecoder) Decode(line []byte) (Record, error) {
 	}
 	s := &d.scanner
 	s.line = line
-	if err := d.line(s.space(0)); err != nil {
-		return Record{}, err
-	}
-	return d.record()
-}
-
-func (d *JSONDecoder) line(i int) error {
-	s := &d.scanner
+	i := s.space(0)
 	if s.peek(i) != '{' {
 		k, i := s.value(i)
 		if i < 0 || s.end(i) < 0 {

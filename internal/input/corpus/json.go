@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -337,38 +336,26 @@ func (v *ValueFinder) End(text []byte) (end, fault int, err error) {
 }
 
 // KeyFinder looks for fields of lines of JSON by their names. It is not for concurrent use.
-type KeyFinder struct {
-	// Names are those that it looks for, to the letter.
-	Names []string
+type KeyFinder struct{ decoder *JSONDecoder }
 
-	scanner scanner
-	name    []byte // unescaped name of a field
+// NewKeyFinder returns a finder of fields with these names, to the letter.
+func NewKeyFinder(names []string) KeyFinder {
+	decoder := NewJSONDecoder(Fields{Others: names})
+	decoder.keeps = true
+	return KeyFinder{decoder}
 }
 
 // Find returns the first of the names that a field of the line has, or "". It looks at the fields of the object that
 // the line is, not at fields of objects in it. In a line that is no object it finds none.
-func (k *KeyFinder) Find(line []byte) string {
-	s := &k.scanner
-	s.line = line
-	i := s.space(0)
-	if s.peek(i) != '{' {
-		return ""
-	}
-	for {
-		var name []byte
-		if name, i = s.key(s.space(i+1), &k.name); i < 0 {
-			return ""
-		}
-		if at := slices.Index(k.Names, string(name)); at >= 0 {
-			return k.Names[at]
-		}
-		if _, i = s.value(i); i < 0 {
-			return ""
-		}
-		if i = s.space(i); s.peek(i) != ',' {
-			return ""
+func (k KeyFinder) Find(line []byte) (name string) {
+	_ = k.decoder.scan(line) // what is before a fault counts
+	begin := len(line)
+	for _, w := range k.decoder.others {
+		if w.field.kind != missing && w.field.begin < begin {
+			name, begin = w.name, w.field.begin
 		}
 	}
+	return name
 }
 
 // JSONCutter cuts stretches out of the texts of objects of JSON. It leaves the bytes of all else as they are, also of

@@ -6,7 +6,7 @@ import (
 )
 
 func TestKeyFinder(t *testing.T) {
-	finder := KeyFinder{Names: []string{"kept", "cluster"}}
+	finder := NewKeyFinder([]string{"kept", "cluster"})
 	for line, want := range map[string]string{
 		`{"text":"kept","cluster":1,"kept":2}`:                "cluster",
 		` {"k\u0065pt" : {} }`:                                "kept",
@@ -24,7 +24,7 @@ func FuzzKeyFinder(f *testing.F) {
 	f.Add([]byte(`{"a":[1,{"b":2}],"k\u0065pt":null}`))
 	f.Add([]byte(`{"kept":1,"kept":2}`))
 	f.Fuzz(func(t *testing.T, line []byte) {
-		finder := KeyFinder{Names: []string{"kept"}}
+		finder := NewKeyFinder([]string{"kept"})
 		got := finder.Find(line)
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(line, &fields) != nil || fields == nil {

@@ -71,7 +71,9 @@ type Reader struct {
 	limits Limits
 	limit  int     // longest line without its newline
 	long   int     // LongLine, except in tests
-	scout  *Reader // runs ahead to measure long lines; nil before the first
+	// scout runs ahead to measure long lines; nil before the first. Scouted is what it has read last.
+	scout   *Stream
+	scouted []byte
 	number int
 	stream Stream
 
@@ -103,10 +105,7 @@ func Open(file File, s Stretch, limits Limits) (*Reader, error) {
 
 // Reset goes on to another stretch, perhaps of another file. It reuses buffers and decoders, for small files.
 func (r *Reader) Reset(file File, s Stretch) error {
-	if r.scout != nil {
-		r.scout.Close() // a close after reads loses nothing
-		r.scout = nil
-	}
+	r.dismiss()
 	start := s.Start
 	// The line with the byte before Start belongs to the stretch before.
 	if r.skips = start > 0; r.skips {
@@ -268,11 +267,15 @@ func (r *Reader) skipLine(data []byte) (scratch []byte, length int64, err error)
 
 // Close closes the file and frees the decoders. The reader cannot be used again. It may be called twice.
 func (r *Reader) Close() error {
+	r.dismiss()
+	return r.stream.Close()
+}
+
+func (r *Reader) dismiss() {
 	if r.scout != nil {
 		r.scout.Close() // a close after reads loses nothing
-		r.scout = nil
+		r.scout, r.scouted = nil, nil
 	}
-	return r.stream.Close()
 }
 
 // longLine reads a line of at least r.long bytes, which begins with data. It measures the line first: a buffer that
@@ -306,52 +309,33 @@ func (r *Reader) longLine(offset int64, data []byte) (Batch, error) {
 	return r.batch(offset, data)
 }
 
-// measure returns the length of the line at offset, without its newline. A second reader goes there. It moves
-// only for such lines. So a compressed file is decoded at most twice.
+// measure returns the length of the line at offset, without its newline. A second stream goes there, which counts
+// nothing again. It moves only for such lines. So a compressed file is decoded at most twice.
 func (r *Reader) measure(offset int64) (length int64, err error) {
-	if r.scout == nil {
-		scout := &Reader{limits: r.limits, limit: r.limit, long: r.long} // whose stream counts nothing again
-		r.scout = scout
-		if err := scout.Reset(r.stream.file, Stretch{File: r.number, End: r.stream.file.Size}); err != nil {
+	s := r.scout
+	if s == nil {
+		s = new(Stream)
+		r.scout = s
+		if err := s.Reset(r.stream.file, 0, r.limits.Window); err != nil {
 			return 0, err
 		}
 	}
-	s := r.scout
-	if err := s.advance(offset); err != nil {
-		return 0, err
+	if s.file.isPlain() {
+		r.scouted, s.Ended = r.scouted[:0], false
+		s.seek(offset)
 	}
-	if n := bytes.IndexByte(s.carry, s.newline); n >= 0 {
-		s.carry = s.carry[:copy(s.carry, s.carry[n+1:])]
-		return int64(n), nil
-	}
-	length = int64(len(s.carry))
-	s.carry = s.carry[:0]
-	_, rest, err := s.skipLine(nil)
-	s.stream.Rejects = nil // the first reader meets them, too
-	return length + rest, err
-}
-
-func (r *Reader) advance(position int64) error {
-	if r.stream.file.isPlain() {
-		r.carry, r.stream.Ended = r.carry[:0], false
-		r.stream.seek(position)
-		return nil
-	}
-	var buffer []byte
-	for !r.stream.Ended || len(r.carry) > 0 {
-		ahead := r.stream.Position() - position // of the wanted position
-		if ahead >= 0 {
-			r.carry = r.carry[:copy(r.carry, r.carry[int64(len(r.carry))-ahead:])]
-			return nil
+	for {
+		begin := offset - (s.Position() - int64(len(r.scouted))) // of the line
+		line := r.scouted[min(max(begin, 0), int64(len(r.scouted))):]
+		if n := bytes.IndexByte(line, r.newline); n >= 0 {
+			return length + int64(n), nil
 		}
-		var err error
-		if buffer, err = r.stream.Fill(buffer[:0], BatchBytes); err != nil {
-			return err
+		if length += int64(len(line)); s.Ended {
+			return length, nil
 		}
-		r.carry = append(r.carry[:0], buffer...)
-		if len(buffer) == 0 {
-			return nil
+		if r.scouted, err = s.Fill(r.scouted[:0], BatchBytes); err != nil {
+			return 0, err
 		}
+		s.Rejects = nil // the reader meets them, too
 	}
-	return nil
 }

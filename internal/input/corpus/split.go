@@ -229,48 +229,32 @@ const groupFiles = 1 << 16
 // document in a group is the number of its file there. Groups stay what they are. Files must be in the order of [List]
 // or [WithReference], and keep it. A group takes the place of its first file. Inputs stay in their order.
 func Group(files []File) []File {
-	grouped := make([]File, 0, len(files))
-	var g grouping
+	type kind struct {
+		format    Format
+		reference bool
+	}
+	grouped, open := make([]File, 0, len(files)), map[kind]int{}
 	for i := range files {
 		file := &files[i]
 		if !file.Format.IsWhole() || file.Members != nil {
-			g.entries++
 			grouped = append(grouped, *file)
 			continue
 		}
-		at := g.add(file)
-		if at == len(grouped) {
+		of := kind{file.Format, file.Reference}
+		at, isOpen := open[of]
+		if isOpen {
+			members := grouped[at].Members
+			isOpen = len(members) < groupFiles &&
+				(members[len(members)-1].Input == file.Input || at == len(grouped)-1)
+		}
+		if !isOpen {
+			at = len(grouped)
+			open[of] = at
 			grouped = append(grouped, File{Name: file.Name, Format: file.Format, Reference: file.Reference})
 		}
 		grouped[at].Members = append(grouped[at].Members, *file)
 	}
 	return grouped
-}
-
-type grouping struct {
-	entries int // groups and other files
-	open    map[groupKind]openGroup
-}
-
-type groupKind struct {
-	format    Format
-	reference bool
-}
-
-type openGroup struct{ at, files, input int }
-
-func (g *grouping) add(file *File) int {
-	kind := groupKind{file.Format, file.Reference}
-	one, isOpen := g.open[kind]
-	if !isOpen || one.files == groupFiles || one.input != file.Input && one.at != g.entries-1 {
-		one = openGroup{at: g.entries}
-		g.entries++
-	}
-	if g.open == nil {
-		g.open = map[groupKind]openGroup{}
-	}
-	g.open[kind] = openGroup{one.at, one.files + 1, file.Input}
-	return one.at
 }
 
 // Alone makes a group of each file that is one document. So its documents do not depend on what other files there are.
@@ -310,16 +294,7 @@ func Joined(files, others []File) ([]File, error) {
 }
 
 func checkNumber(files []File) error {
-	var g grouping
-	for i := range files {
-		if files[i].Format.IsWhole() {
-			g.add(&files[i])
-		} else {
-			g.entries++
-		}
-	}
-	number := g.entries
-	if number > MaxFiles {
+	if len(files) > MaxFiles && len(Group(files)) > MaxFiles {
 		return fmt.Errorf(
 			"list inputs: %d files are more than the %d that a job can hold: "+
 				"concatenate small files or split the corpus", len(files), MaxFiles)
@@ -383,15 +358,12 @@ func assign(all []sources.Source, files []File, most int) []sources.Source {
 func single(files []File) iter.Seq[*File] {
 	return func(yield func(*File) bool) {
 		for i := range files {
-			one := &files[i]
-			if one.Members == nil {
-				if !yield(one) {
-					return
-				}
-				continue
+			of := files[i : i+1]
+			if files[i].Members != nil {
+				of = files[i].Members
 			}
-			for j := range one.Members {
-				if !yield(&one.Members[j]) {
+			for j := range of {
+				if !yield(&of[j]) {
 					return
 				}
 			}

@@ -470,17 +470,7 @@ func (h *heldFile) ReadAt(b []byte, offset int64) (int, error) {
 }
 
 func (h *heldFile) ReadRanges(ranges []storage.Range) iter.Seq2[int, error] {
-	return func(yield func(int, error) bool) {
-		for i, r := range ranges {
-			_, err := h.ReadAt(r.Bytes, r.Offset)
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			if !yield(i, err) || err != nil {
-				return
-			}
-		}
-	}
+	return storage.EachRange(h, h.file.Path, ranges)
 }
 
 func (h *heldFile) From(offset int64) io.ReadCloser {

@@ -30,11 +30,12 @@ func objects(d corpus.Definition, name string) corpus.Definition {
 	}
 	d.Cutter = func(w corpus.Wanted) corpus.Cutter { return corpus.NewJSONCutter(w.Fields) }
 	d.Annotator = func(w corpus.Wanted) corpus.Annotator {
-		a := &jsonAnnotator{columns: corpus.ColumnsNamed(w.Columns)}
-		for _, column := range a.columns {
-			a.keys.Names = append(a.keys.Names, column.Name)
+		columns := corpus.ColumnsNamed(w.Columns)
+		var names []string
+		for _, column := range columns {
+			names = append(names, column.Name)
 		}
-		return a
+		return &jsonAnnotator{corpus.NewKeyFinder(names), columns}
 	}
 	return d
 }
