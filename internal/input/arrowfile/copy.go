@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -26,6 +25,7 @@ type copier struct {
 		Close() error
 	}
 	schema *arrow.Schema
+	added  []arrowmeta.Column
 	text   int // number of the column that is cut
 	copied int64
 }
@@ -37,15 +37,20 @@ type copier struct {
 func (r *Reader) Copy(w io.Writer, rows corpus.RowCopy) (copied int64, err error) {
 	defer recovered(&err)
 	c := &copier{reader: r, rows: rows}
+	c.schema = r.inner.Schema()
 	if rows.Annotations != nil {
-		err = r.Annotatable(rows.Annotations.Columns)
+		c.added, err = arrowmeta.Added(rows.Annotations), r.Annotatable(rows.Annotations.Columns)
+		var fields []arrow.Field
+		for _, column := range c.added {
+			fields = append(fields, column.Field)
+		}
+		c.schema = arrowmeta.WithFields(c.schema, fields...)
 	} else if rows.Cuts != nil {
-		c.text, err = r.cuttable(rows.Text)
+		c.text, err = r.Cuttable(rows.Text)
 	}
 	if err != nil {
 		return 0, err
 	}
-	c.schema = c.schemaOfCopy()
 	for {
 		if err := r.Next(); err == io.EOF || IsDamage(err) {
 			break
@@ -144,8 +149,8 @@ func (c *copier) write(batch arrow.RecordBatch, rows []int64) error {
 	if c.rows.Cuts != nil && c.rows.Annotations == nil {
 		columns[c.text] = c.cut(columns[c.text], rows)
 	}
-	if c.rows.Annotations != nil {
-		columns = append(columns, c.annotations(rows)...)
+	for _, column := range c.added {
+		columns = append(columns, c.values(column, rows))
 	}
 	return c.out.Write(array.NewRecordBatch(c.schema, columns, int64(len(rows))))
 }
@@ -206,62 +211,21 @@ func (c *copier) cut(texts arrow.Array, rows []int64) arrow.Array {
 	return builder.NewArray()
 }
 
-func (c *copier) annotations(rows []int64) (added []arrow.Array) {
-	for _, column := range corpus.ColumnsNamed(c.rows.Annotations.Columns) {
-		builder := array.NewBuilder(memory.DefaultAllocator, c.typeOf(column))
-		for _, row := range rows {
-			of := c.rows.Annotations.Of(c.reader.FirstRow + row)
-			appendValue(builder, column.Of(&of))
-		}
-		added = append(added, builder.NewArray())
-	}
-	return added
-}
-
-func (c *copier) typeOf(column corpus.Column) arrow.DataType {
-	switch column.Of(&corpus.Annotation{}).(type) {
-	case int64:
-		return arrow.PrimitiveTypes.Int64
-	case bool:
-		return arrow.FixedWidthTypes.Boolean
-	case corpus.DocumentName:
-		if c.rows.Annotations.HaveIntegers {
-			return arrow.PrimitiveTypes.Int64
+func (c *copier) values(of arrowmeta.Column, rows []int64) arrow.Array {
+	builder := array.NewBuilder(memory.DefaultAllocator, of.Type)
+	for _, row := range rows {
+		switch value := of.Of(c.reader.FirstRow + row).(type) {
+		case bool:
+			builder.(*array.BooleanBuilder).Append(value)
+		case int64:
+			builder.(*array.Int64Builder).Append(value)
+		case string:
+			builder.(*array.StringBuilder).Append(value)
+		default:
+			builder.AppendNull()
 		}
 	}
-	return arrow.BinaryTypes.String
-}
-
-func appendValue(to array.Builder, value any) {
-	switch b := to.(type) {
-	case *array.BooleanBuilder:
-		b.Append(value.(bool))
-		return
-	case *array.Int64Builder:
-		if n, err := strconv.ParseInt(fmt.Sprint(value), 10, 64); err == nil {
-			b.Append(n)
-			return
-		}
-	case *array.StringBuilder:
-		if text := fmt.Sprint(value); text != "" {
-			b.Append(text)
-			return
-		}
-	}
-	to.AppendNull()
-}
-
-func (c *copier) schemaOfCopy() *arrow.Schema {
-	schema := c.reader.inner.Schema()
-	if c.rows.Annotations == nil {
-		return schema
-	}
-	var added []arrow.Field
-	for _, column := range corpus.ColumnsNamed(c.rows.Annotations.Columns) {
-		_, isNullable := column.Of(&corpus.Annotation{}).(corpus.DocumentName)
-		added = append(added, arrow.Field{Name: column.Name, Type: c.typeOf(column), Nullable: isNullable})
-	}
-	return arrowmeta.WithFields(schema, added...)
+	return builder.NewArray()
 }
 
 // Annotatable returns an error if the file has a column already that annotating would add.
@@ -278,13 +242,8 @@ func (r *Reader) Annotatable(columns []string) error {
 	return nil
 }
 
-// Cuttable returns an error if stretches cannot be cut out of the texts of a column.
-func (r *Reader) Cuttable(path string) error {
-	_, err := r.cuttable(path)
-	return err
-}
-
-func (r *Reader) cuttable(path string) (int, error) {
+// Cuttable returns the number of a column out of whose texts stretches can be cut.
+func (r *Reader) Cuttable(path string) (int, error) {
 	number, err := r.find(path)
 	if err != nil {
 		return 0, err

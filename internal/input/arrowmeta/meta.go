@@ -10,11 +10,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	flatbuffers "github.com/google/flatbuffers/go"
+
+	"mirrorbeam.dev/internal/input/corpus"
 )
 
 const (
@@ -216,6 +219,43 @@ func AddFields(stored string, fields ...arrow.Field) (_ string, err error) {
 		return "", err
 	}
 	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+}
+
+// Column is a column that copied rows get.
+type Column struct {
+	arrow.Field
+	// Of returns its value in a row: an int64, a bool, a string, or nil for null. It may be asked several times.
+	Of func(row int64) any
+}
+
+// Added returns the columns of annotations. The names of documents are 64 bits or strings, or null.
+func Added(annotations *corpus.Annotations) (added []Column) {
+	for _, column := range corpus.ColumnsNamed(annotations.Columns) {
+		one := arrow.Field{Name: column.Name, Type: arrow.PrimitiveTypes.Int64}
+		switch column.Of(&corpus.Annotation{}).(type) {
+		case bool:
+			one.Type = arrow.FixedWidthTypes.Boolean
+		case corpus.DocumentName:
+			if one.Nullable = true; !annotations.HaveIntegers {
+				one.Type = arrow.BinaryTypes.String
+			}
+		}
+		added = append(added, Column{one, func(row int64) any {
+			annotation := annotations.Of(row)
+			value := column.Of(&annotation)
+			name, isName := value.(corpus.DocumentName)
+			switch n, err := strconv.ParseInt(string(name), 10, 64); {
+			case !isName:
+				return value
+			case annotations.HaveIntegers && err == nil:
+				return n
+			case annotations.HaveIntegers, name == "":
+				return nil
+			}
+			return string(name)
+		}})
+	}
+	return added
 }
 
 // WithFields returns a schema with fields added, also to what pandas says of it.

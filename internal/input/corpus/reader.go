@@ -69,13 +69,13 @@ func (l Limits) Stream() Stream {
 // Reader reads one stretch at a time as batches of whole lines. It is not for concurrent use.
 type Reader struct {
 	limits Limits
-	limit  int     // longest line without its newline
-	long   int     // LongLine, except in tests
+	limit  int // longest line without its newline
+	long   int // LongLine, except in tests
 	// scout runs ahead to measure long lines; nil before the first. Scouted is what it has read last.
 	scout   *Stream
 	scouted []byte
-	number int
-	stream Stream
+	number  int
+	stream  Stream
 
 	newline byte   // ends a line
 	end     int64  // lines that start here or later are not of this stretch

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/input/parquetfile"
 )
 
@@ -105,7 +106,7 @@ func BenchmarkCopy(b *testing.B) {
 	data := benchFile(b)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if _, err := mustOpen(b, data).Copy(io.Discard, func(row int64) bool { return row%3 != 0 }); err != nil {
+		if _, err := mustOpen(b, data).Copy(io.Discard, corpus.RowCopy{Keep: func(row int64) bool { return row%3 != 0 }}); err != nil {
 			b.Fatal(err)
 		}
 	}

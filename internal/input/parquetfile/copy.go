@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet"
@@ -27,96 +26,75 @@ const (
 	copyValues = 16
 )
 
-// Copy writes the rows that keep chooses by their numbers, in their order and with all columns, and returns how many
-// they are. Keep is called once for each row, in order. The copy has the schema, the key-value metadata and the
+// Copy writes the rows that rows.Keep chooses by their numbers, in their order and with all columns, and returns how
+// many they are. Keep is called once for each row, in order. The copy has the schema, the key-value metadata and the
 // compression of the file, and row groups of no more rows than it has. A column that [File.Columns] would refuse is an
-// error here too, and so is a damaged row group, unless the file has a function Lost: then the copy has the rows before
-// the damage.
+// error here too, and so is a damaged row group, unless there is a function Lost: then the copy has the rows before the
+// damage.
+//
+// With annotations, the new columns are behind all others, and what Arrow and pandas say about columns says the same
+// about them.
 //
 // The same file gives the same bytes. There are no Bloom filters in the copy.
-func (f *File) Copy(w io.Writer, keep func(row int64) bool) (rows int64, err error) {
-	return f.copy(w, keep, nil, nil)
+func (f *File) Copy(w io.Writer, rows corpus.RowCopy) (copied int64, err error) {
+	c := &copier{file: f, rows: rows, output: &footerWriter{output: w}, cut: -1}
+	if rows.Annotations != nil {
+		c.added, err = arrowmeta.Added(rows.Annotations), f.Annotatable(rows.Annotations.Columns)
+	} else if rows.Cuts != nil {
+		c.cut, err = f.Cuttable(rows.Text)
+	}
+	for number := 0; number < len(f.leaves) && err == nil; number++ {
+		err = f.readable(number)
+	}
+	if err == nil {
+		err = c.begin()
+	}
+	for group := 0; group < len(f.groups) && err == nil; group++ {
+		var n int64
+		n, err = c.copyGroup(group)
+		copied += n
+	}
+	if err != nil {
+		return copied, err
+	}
+	return copied, c.finish()
 }
 
-// Cut does what Copy does, and cuts stretches out of the texts of a column, which [File.Cuttable] must have passed.
-// Cuts is asked about rows that keep has chosen, before keep is asked about the next row group.
-func (f *File) Cut(w io.Writer, keep func(row int64) bool, column string,
-	cuts func(row int64) []corpus.Cut,
-) (rows int64, err error) {
-	if err := f.Cuttable(column); err != nil {
+// Cuttable returns the number of a column whose texts can be cut, and a [*FileError] if each is not one string.
+func (f *File) Cuttable(column string) (number int, err error) {
+	if number, err = f.find(column); err != nil {
 		return 0, err
-	}
-	number, err := f.find(column)
-	if err != nil {
-		return 0, err
-	}
-	return f.copy(w, keep, nil, &cutColumn{number, cuts})
-}
-
-// Cuttable returns an error if the texts of a column cannot be cut: a [*FileError] if each is not one string.
-func (f *File) Cuttable(column string) error {
-	number, err := f.find(column)
-	if err != nil {
-		return err
 	}
 	if column := f.leaves[number].column; column.MaxRepetitionLevel() > 0 ||
 		column.PhysicalType() != parquet.Types.ByteArray {
-		return &FileError{Reason: fmt.Sprintf(
+		return 0, &FileError{Reason: fmt.Sprintf(
 			"its column %s does not have one string in each row, so nothing can be cut out of it", column)}
 	}
-	return nil
-}
-
-type cutColumn struct {
-	number int
-	cuts   func(row int64) []corpus.Cut
-}
-
-// copy is Copy with columns added, and with stretches cut out of one.
-func (f *File) copy(w io.Writer, keep func(row int64) bool, added []addedColumn,
-	cut *cutColumn,
-) (rows int64, err error) {
-	for number := range f.leaves {
-		if err := f.readable(number); err != nil {
-			return 0, err
-		}
-	}
-	c, err := newCopier(f, w, added)
-	if err != nil {
-		return 0, err
-	}
-	c.cut = cut
-	for group := range f.groups {
-		n, err := c.copyGroup(group, keep)
-		rows += n
-		if err != nil {
-			return rows, err
-		}
-	}
-	return rows, c.finish()
+	return number, nil
 }
 
 type copier struct {
 	file    *File
+	rows    corpus.RowCopy
 	output  *footerWriter
 	writer  *file.Writer
 	group   file.BufferedRowGroupWriter // nil before the first row
-	added   []addedColumn
-	cut     *cutColumn
+	added   []arrowmeta.Column
+	cut     int   // number of the column that is cut; -1: none
 	pending int64 // rows in the row group that is being written
 	most    int64 // rows of a row group
 }
 
-func newCopier(f *File, w io.Writer, added []addedColumn) (c *copier, err error) {
+func (c *copier) begin() (err error) {
 	// A schema that cannot be written makes the library panic. It comes from the file.
 	defer recovered(&err)
-	c = &copier{file: f, output: &footerWriter{output: w}, added: added}
+	f := c.file
 	for _, group := range f.groups {
 		c.most = max(c.most, group.Rows)
 	}
 	again, err := decodeFooter(f.footer) // its nodes become part of another schema
 	if err != nil {
-		return nil, err
+		return err
 	}
 	root := again.Schema.Root()
 	var fields schema.FieldList
@@ -124,20 +102,20 @@ func newCopier(f *File, w io.Writer, added []addedColumn) (c *copier, err error)
 		fields = append(fields, root.Field(i))
 	}
 	properties := f.properties()
-	for _, column := range added {
-		fields = append(fields, column.node)
-		properties = append(properties, parquet.WithDictionaryFor(column.node.Name(), column.hasDictionary))
+	for _, column := range c.added {
+		fields = append(fields, nodeOf(column.Field))
+		properties = append(properties, parquet.WithDictionaryFor(column.Name, column.Nullable))
 	}
 	if root, err = schema.NewGroupNode(root.Name(), parquet.Repetitions.Required, fields, -1); err != nil {
-		return nil, err
+		return err
 	}
 	pairs := f.metadata.KeyValueMetadata()
-	if len(added) > 0 {
-		pairs = describe(pairs, added)
+	if len(c.added) > 0 {
+		pairs = describe(pairs, c.added)
 	}
 	c.writer, err = file.NewParquetWriterWithError(c.output, root,
 		file.WithWriterProps(parquet.NewWriterProperties(properties...)), file.WithWriteMetadata(pairs))
-	return c, err
+	return err
 }
 
 // properties returns how a copy is written: columns compressed, and with dictionaries, as in the first row group.
@@ -156,11 +134,11 @@ func (f *File) properties() []parquet.WriterProperty {
 	return properties
 }
 
-func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error) {
+func (c *copier) copyGroup(number int) (int64, error) {
 	group := c.file.groups[number]
 	kept, count := newRowSet(group.Rows), int64(0)
 	for i := range group.Rows {
-		if keep(group.First + i) {
+		if c.rows.Keep(group.First + i) {
 			kept.set(i)
 			count++
 		}
@@ -168,12 +146,12 @@ func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error)
 	if count == 0 {
 		return 0, nil
 	}
-	sound, err := c.file.sound(number)
+	sound, err := c.sound(number)
 	if err != nil {
 		return 0, err
 	}
 	if lost := kept.cut(sound); lost > 0 {
-		c.file.Lost(lost)
+		c.rows.Lost(lost)
 		if count -= lost; count == 0 {
 			return 0, nil
 		}
@@ -192,8 +170,8 @@ func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error)
 			return 0, fmt.Errorf("write column %s: %w", c.file.leaves[i].Path, err)
 		}
 		k := &columnCopy{group: group, kept: kept, writer: writer, row: -1, rows: sound}
-		if c.cut != nil && c.cut.number == i {
-			k.cuts = c.cut.cuts
+		if c.cut == i {
+			k.cuts = c.rows.Cuts
 		}
 		if err := c.file.copyColumn(number, i, k); err != nil {
 			return 0, err
@@ -204,10 +182,10 @@ func (c *copier) copyGroup(number int, keep func(row int64) bool) (int64, error)
 
 // sound returns how many rows of a row group can be read before the first damage to any column. All columns are read
 // before the first row is written: what is written cannot be taken back.
-func (f *File) sound(number int) (rows int64, err error) {
-	group := f.groups[number]
+func (c *copier) sound(number int) (rows int64, err error) {
+	f, group := c.file, c.file.groups[number]
 	rows = group.Rows
-	if f.Lost == nil {
+	if c.rows.Lost == nil {
 		return rows, nil
 	}
 	for i := range f.leaves {
@@ -228,10 +206,10 @@ func (c *copier) addColumns(group Group, kept rowSet) error {
 		for i, column := range c.added {
 			writer, err := c.group.Column(len(c.file.leaves) + i)
 			if err == nil {
-				err = column.write(writer, rows[:n])
+				err = writeAdded(writer, column, rows[:n])
 			}
 			if err != nil {
-				return fmt.Errorf("write column %s: %w", column.node.Name(), err)
+				return fmt.Errorf("write column %s: %w", column.Name, err)
 			}
 		}
 		n = 0
@@ -376,53 +354,7 @@ func (s rowSet) set(i int64) { s[i/64] |= 1 << (i % 64) }
 
 func (s rowSet) has(i int64) bool { return s[i/64]>>(i%64)&1 == 1 }
 
-// Annotate writes rows with columns about their clusters behind all others: names of documents, which are strings, or
-// 64 bits, or null, numbers (64 bits), and truth values. A row that keep has chosen is annotated several
-// times, before keep is asked about the next row group, so the function has to give the same each time. In all else it
-// is [File.Copy]. What Arrow and pandas say about columns is kept, and says the same about the new ones. A file that
-// has a column of one of these names is refused; see [File.Annotatable].
-func (f *File) Annotate(w io.Writer, keep func(row int64) bool,
-	annotations *corpus.Annotations,
-) (rows int64, err error) {
-	if err := f.Annotatable(annotations.Columns); err != nil {
-		return 0, err
-	}
-	var columns []addedColumn
-	for _, column := range corpus.ColumnsNamed(annotations.Columns) {
-		columns = append(columns, columnOf(column, annotations))
-	}
-	return f.copy(w, keep, columns, nil)
-}
-
-func columnOf(column corpus.Column, annotations *corpus.Annotations) addedColumn {
-	of := func(row int64) any {
-		annotation := annotations.Of(row)
-		return column.Of(&annotation)
-	}
-	switch column.Of(&corpus.Annotation{}).(type) {
-	case int64:
-		return added(schema.NewInt64Node(column.Name, parquet.Repetitions.Required, -1), false,
-			func(row int64) (int64, bool) { return of(row).(int64), true })
-	case bool:
-		return added(schema.NewBooleanNode(column.Name, parquet.Repetitions.Required, -1), false,
-			func(row int64) (bool, bool) { return of(row).(bool), true })
-	case corpus.DocumentName:
-		if annotations.HaveIntegers {
-			return added(schema.NewInt64Node(column.Name, parquet.Repetitions.Optional, -1), true,
-				func(row int64) (int64, bool) {
-					n, err := strconv.ParseInt(fmt.Sprint(of(row)), 10, 64)
-					return n, err == nil
-				})
-		}
-	}
-	return added(textNode(column.Name, parquet.Repetitions.Optional), true,
-		func(row int64) (parquet.ByteArray, bool) {
-			value := fmt.Sprint(of(row))
-			return parquet.ByteArray(value), value != ""
-		})
-}
-
-// Annotatable returns a [*FileError] if the file has a column already that [File.Annotate] would add.
+// Annotatable returns a [*FileError] if the file has one of these columns already.
 func (f *File) Annotatable(columns []string) error {
 	root, fields := f.metadata.Schema.Root(), []string{}
 	for i := range root.NumFields() {
@@ -435,24 +367,45 @@ func (f *File) Annotatable(columns []string) error {
 	return nil
 }
 
-type addedColumn struct {
-	node          schema.Node
-	hasDictionary bool
-	write         func(w file.ColumnChunkWriter, rows []int64) error
+func nodeOf(field arrow.Field) schema.Node {
+	repetition := parquet.Repetitions.Required
+	if field.Nullable {
+		repetition = parquet.Repetitions.Optional
+	}
+	switch field.Type.ID() {
+	case arrow.INT64:
+		return schema.NewInt64Node(field.Name, repetition, -1)
+	case arrow.BOOL:
+		return schema.NewBooleanNode(field.Name, repetition, -1)
+	}
+	return textNode(field.Name, repetition)
 }
 
-// added returns a column whose value in a row is value, or null if that returns false.
-func added[T parquet.ColumnTypes](node schema.Node, hasDictionary bool, value func(row int64) (T, bool)) addedColumn {
-	return addedColumn{node, hasDictionary, func(w file.ColumnChunkWriter, rows []int64) error {
-		var values []T
-		definition := make([]int16, len(rows))
-		for i, row := range rows {
-			if v, isThere := value(row); isThere {
-				values, definition[i] = append(values, v), 1
-			}
+func writeAdded(w file.ColumnChunkWriter, column arrowmeta.Column, rows []int64) error {
+	var numbers []int64
+	var truths []bool
+	var texts []parquet.ByteArray
+	definition := make([]int16, len(rows))
+	for i, row := range rows {
+		definition[i] = 1
+		switch value := column.Of(row).(type) {
+		case int64:
+			numbers = append(numbers, value)
+		case bool:
+			truths = append(truths, value)
+		case string:
+			texts = append(texts, parquet.ByteArray(value))
+		default:
+			definition[i] = 0
 		}
-		return writeValues(w, values, definition, nil)
-	}}
+	}
+	switch column.Type.ID() {
+	case arrow.INT64:
+		return writeValues(w, numbers, definition, nil)
+	case arrow.BOOL:
+		return writeValues(w, truths, definition, nil)
+	}
+	return writeValues(w, texts, definition, nil)
 }
 
 func textNode(name string, repetition parquet.Repetition) schema.Node {
@@ -544,10 +497,10 @@ func writerProperties() []parquet.WriterProperty {
 const arrowKey = "ARROW:schema"
 
 // describe adds columns to what Arrow and pandas say of a table. What cannot be read is left out: it is damaged.
-func describe(pairs metadata.KeyValueMetadata, added []addedColumn) metadata.KeyValueMetadata {
+func describe(pairs metadata.KeyValueMetadata, added []arrowmeta.Column) metadata.KeyValueMetadata {
 	var fields []arrow.Field
 	for _, column := range added {
-		fields = append(fields, column.field())
+		fields = append(fields, column.Field)
 	}
 	hasPandas := false
 	described := metadata.NewKeyValueMetadata()
@@ -571,19 +524,4 @@ func describe(pairs metadata.KeyValueMetadata, added []addedColumn) metadata.Key
 		described.Append(arrowmeta.PandasKey, value)
 	}
 	return described
-}
-
-func (c addedColumn) field() arrow.Field {
-	field := arrow.Field{
-		Name:     c.node.Name(),
-		Type:     arrow.BinaryTypes.String,
-		Nullable: c.node.RepetitionType() == parquet.Repetitions.Optional,
-	}
-	switch c.node.(*schema.PrimitiveNode).PhysicalType() {
-	case parquet.Types.Int64:
-		field.Type = arrow.PrimitiveTypes.Int64
-	case parquet.Types.Boolean:
-		field.Type = arrow.FixedWidthTypes.Boolean
-	}
-	return field
 }

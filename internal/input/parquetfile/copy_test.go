@@ -57,7 +57,7 @@ func TestCopy(t *testing.T) {
 			t.Run(name+" "+part, func(t *testing.T) {
 				data := readFile(t, name)
 				var copied, again bytes.Buffer
-				rows, err := mustOpen(t, data).Copy(&copied, keep)
+				rows, err := mustOpen(t, data).Copy(&copied, corpus.RowCopy{Keep: keep})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -73,7 +73,7 @@ func TestCopy(t *testing.T) {
 					t.Errorf("content (-want +got):\n%s", diff)
 				}
 				compareFooters(t, metadata(t, data), metadata(t, copied.Bytes()))
-				if _, err := mustOpen(t, data).Copy(&again, keep); err != nil ||
+				if _, err := mustOpen(t, data).Copy(&again, corpus.RowCopy{Keep: keep}); err != nil ||
 					!bytes.Equal(copied.Bytes(), again.Bytes()) {
 					t.Errorf("a second copy has other bytes, or an error: %v", err)
 				}
@@ -107,9 +107,9 @@ func compareFooters(t *testing.T, want, got *format.FileMetaData) {
 // TestCopyJoinsGroups: row groups of few rows become row groups of as many rows as the largest one had.
 func TestCopyJoinsGroups(t *testing.T) {
 	var copied bytes.Buffer
-	if _, err := mustOpen(t, readFile(t, "groups.parquet")).Copy(&copied, func(row int64) bool {
+	if _, err := mustOpen(t, readFile(t, "groups.parquet")).Copy(&copied, corpus.RowCopy{Keep: func(row int64) bool {
 		return row%5 == 0
-	}); err != nil {
+	}}); err != nil {
 		t.Fatal(err)
 	}
 	var rows []int64
@@ -147,7 +147,7 @@ func TestAnnotate(t *testing.T) {
 				want["kept_id"] = append(want["kept_id"], list(a.KeptID))
 			}
 			var annotated bytes.Buffer
-			if _, err := file.Annotate(&annotated, all, &corpus.Annotations{Of: annotationOf}); err != nil {
+			if _, err := file.Copy(&annotated, annotating); err != nil {
 				t.Fatal(err)
 			}
 			got, err := contentOf(mustOpen(t, annotated.Bytes()), 1<<10)
@@ -161,8 +161,7 @@ func TestAnnotate(t *testing.T) {
 			if diff := cmp.Diff(before[1:], after[1:len(before)], cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("schema (-want +got):\n%s", diff)
 			}
-			_, err = mustOpen(t, annotated.Bytes()).Annotate(new(bytes.Buffer), all,
-				&corpus.Annotations{Of: annotationOf})
+			_, err = mustOpen(t, annotated.Bytes()).Copy(new(bytes.Buffer), annotating)
 			var refused *parquetfile.FileError
 			if !errors.As(err, &refused) || !strings.Contains(err.Error(), "a column cluster already") {
 				t.Errorf("annotating twice: %v", err)
@@ -171,8 +170,11 @@ func TestAnnotate(t *testing.T) {
 	}
 }
 
-// all keeps every row.
-func all(int64) bool { return true }
+// annotating keeps every row, and adds columns.
+var annotating = corpus.RowCopy{
+	Keep:        func(int64) bool { return true },
+	Annotations: &corpus.Annotations{Of: annotationOf},
+}
 
 func annotationOf(row int64) corpus.Annotation {
 	if row%4 == 0 {
@@ -201,12 +203,12 @@ func (f *failing) Write(p []byte) (int, error) {
 func TestCopyFails(t *testing.T) {
 	file := mustOpen(t, readFile(t, "groups.parquet"))
 	var whole bytes.Buffer
-	if _, err := file.Copy(&whole, func(int64) bool { return true }); err != nil {
+	if _, err := file.Copy(&whole, corpus.RowCopy{Keep: func(int64) bool { return true }}); err != nil {
 		t.Fatal(err)
 	}
 	for most := 0; most < whole.Len(); most += whole.Len()/200 + 1 {
 		output := failing(most)
-		if _, err := file.Copy(&output, func(int64) bool { return true }); !errors.Is(err, errFull) {
+		if _, err := file.Copy(&output, corpus.RowCopy{Keep: func(int64) bool { return true }}); !errors.Is(err, errFull) {
 			t.Fatalf("error %v with room for %d bytes", err, most)
 		}
 	}

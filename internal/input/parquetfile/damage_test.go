@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/input/parquetfile"
 )
 
@@ -37,7 +38,7 @@ func use(data []byte) error {
 		return err
 	}
 	_, readErr := contentOf(file, 1<<16)
-	_, copyErr := file.Copy(io.Discard, func(row int64) bool { return row%2 == 0 })
+	_, copyErr := file.Copy(io.Discard, corpus.RowCopy{Keep: func(row int64) bool { return row%2 == 0 }})
 	return errors.Join(readErr, copyErr)
 }
 
@@ -148,7 +149,7 @@ func TestStorageFails(t *testing.T) {
 	if _, err := contentOf(file, 1); !errors.Is(err, broken) || known(err) {
 		t.Errorf("read: %v", err)
 	}
-	if _, err := file.Copy(io.Discard, func(int64) bool { return true }); !errors.Is(err, broken) || known(err) {
+	if _, err := file.Copy(io.Discard, corpus.RowCopy{Keep: func(int64) bool { return true }}); !errors.Is(err, broken) || known(err) {
 		t.Errorf("copy: %v", err)
 	}
 	storage.fail, storage.data = nil, data[:200]

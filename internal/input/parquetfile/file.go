@@ -60,9 +60,6 @@ type File struct {
 	groups   []Group
 	memory   sync.Pool
 
-	// Lost hears how many rows a copy lacks because a column is damaged there; nil: that is an error.
-	Lost func(rows int64)
-
 	most int64                  // bytes that readers may hold; 0: no limit
 	held atomic.Int64           // bytes that they hold
 	hold func() (func(), error) // see Limit

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/input/parquetfile"
 )
 
@@ -67,7 +68,7 @@ func TestPagesAreBounded(t *testing.T) {
 			t.Errorf("limit %d: asked %d times for the right, and holds it %d times", test.limit, asked, held)
 		}
 		file.Limit(test.limit, hold)
-		_, err := file.Copy(io.Discard, func(int64) bool { return true })
+		_, err := file.Copy(io.Discard, corpus.RowCopy{Keep: func(int64) bool { return true }})
 		if _, isPage := errors.AsType[*parquetfile.PageError](err); isPage == test.good || test.good && err != nil {
 			t.Errorf("limit %d: copied with %v", test.limit, err)
 		}

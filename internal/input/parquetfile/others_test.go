@@ -25,10 +25,10 @@ func TestForOthers(t *testing.T) {
 	for name := range expected(t) {
 		file := mustOpen(t, readFile(t, name))
 		var third, annotated bytes.Buffer
-		if _, err := file.Copy(&third, func(row int64) bool { return row%3 == 1 }); err != nil {
+		if _, err := file.Copy(&third, corpus.RowCopy{Keep: func(row int64) bool { return row%3 == 1 }}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := file.Annotate(&annotated, all, &corpus.Annotations{Of: annotationOf}); err != nil {
+		if _, err := file.Copy(&annotated, annotating); err != nil {
 			t.Fatal(err)
 		}
 		write("third-"+name, third.Bytes())
