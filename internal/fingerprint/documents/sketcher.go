@@ -22,7 +22,6 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Reading says how records are read.
 type Reading struct {
 	Fields corpus.Fields
 	// Records is as in [corpus.Wanted].
@@ -62,7 +61,6 @@ func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) co
 	return limits
 }
 
-// Wanted says what is wanted of records.
 func (r Reading) Wanted() corpus.Wanted {
 	return corpus.Wanted{
 		Fields:      r.Fields,
@@ -87,7 +85,6 @@ func (r Reading) fits(length int64) error {
 	return errors.New(corpus.TooLong("text", length, r.MaxDocument, "max_document"))
 }
 
-// Sketching says how records are read and how they become fingerprints.
 type Sketching struct {
 	Reading
 
@@ -210,7 +207,6 @@ func (m *making) renew() error {
 	return err
 }
 
-// takeTurns has begin wait before each large document.
 func (m *making) takeTurns(begin func() error) {
 	m.budget.Await(func() error {
 		err := begin()
@@ -219,7 +215,6 @@ func (m *making) takeTurns(begin func() error) {
 	})
 }
 
-// endLarge gives the right to fingerprint a large document back, if there is one.
 func (m *making) endLarge() {
 	if m.isLarge {
 		m.isLarge = false
@@ -364,10 +359,8 @@ type Record struct {
 	File     int
 	Position int64
 	// Bytes is how much of the input the record takes; 0 if it was not read.
-	Bytes int64
-	// Raw is the record as it is in the file.
-	Raw []byte
-	// Content is the id, and the texts or features.
+	Bytes   int64
+	Raw     []byte
 	Content corpus.Record
 	// Fault says why the record is no document; empty for a document.
 	Fault string
@@ -382,7 +375,6 @@ type Record struct {
 	PassedOver string
 }
 
-// CaptureOf returns from where and when a web archive fetched a record, as texts of rows; empty if unknown.
 func CaptureOf(r *corpus.Record) (url, date string) {
 	at := records.CaptureOf(records.AppendCapture(nil, r.URL, r.Date, nil))
 	return at.URL, at.Date

@@ -117,7 +117,6 @@ func (c *copier) copyBatch(w io.Writer) error {
 	return nil
 }
 
-// span is a range of rows of a batch, without its end.
 type span struct{ begin, end int64 }
 
 // write writes rows of a batch as one batch, or as several if the library cannot join them, without damaged rows.
@@ -228,7 +227,6 @@ func (c *copier) values(of arrowmeta.Column, rows []int64) arrow.Array {
 	return builder.NewArray()
 }
 
-// Annotatable returns an error if the file has a column already that annotating would add.
 func (r *Reader) Annotatable(columns []string) error {
 	var fields []string
 	for _, field := range r.inner.Schema().Fields() {

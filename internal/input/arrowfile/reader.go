@@ -28,7 +28,6 @@ const (
 	mostRows     = 1 << 50
 )
 
-// Source is an open file.
 type Source interface {
 	io.ReaderAt
 	From(offset int64) io.ReadCloser

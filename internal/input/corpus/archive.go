@@ -181,7 +181,6 @@ func (c *contents) read(ctx context.Context, handle storage.File,
 	return c.tar(ctx, plain, func() int64 { return plain.at })
 }
 
-// expanded returns what stops at the limit of decoded bytes, and at the end of the context.
 func (c *contents) expanded(ctx context.Context) func(int64) error {
 	sum := int64(0)
 	return func(bytes int64) error {

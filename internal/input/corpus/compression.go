@@ -27,10 +27,8 @@ const (
 	DefaultWindow = inflate.DefaultWindow
 )
 
-// Fault is damage in the data of a compressed file.
 type Fault = inflate.Fault
 
-// Compression is how the content of a file is stored.
 type Compression uint8
 
 const (
@@ -63,7 +61,6 @@ func (c Compression) String() string {
 	return cmp.Or(compressions[c].name, fmt.Sprintf("compression %d", uint8(c)))
 }
 
-// The first bytes of compressions that streams are told by.
 const (
 	magicGzip = "\x1f\x8b"
 	magicZstd = "\x28\xb5\x2f\xfd"
@@ -178,7 +175,6 @@ func streamFault(c Compression, err error) error {
 	return fmt.Errorf("%v stream: %w", c, err)
 }
 
-// inCharset returns the content of a stream in UTF-8. It is in the charset of that name.
 func inCharset(stream io.Reader, name string) io.Reader {
 	encoding, _, _ := webtext.Charset(name)
 	if encoding == nil {

@@ -26,7 +26,6 @@ type Fields struct {
 	Given Given `json:",omitzero"`
 }
 
-// Of returns what is wanted of the documents of a file.
 func (w Wanted) Of(file *File) Wanted {
 	if file != nil && file.Reference && len(w.Fields.Items) > 0 {
 		w.Fields.Texts = w.Fields.Items
@@ -34,7 +33,6 @@ func (w Wanted) Of(file *File) Wanted {
 	return w
 }
 
-// HasTexts reports whether documents have texts, with features next to them or not.
 func (f *Fields) HasTexts() bool { return f.Beside || f.Features == "" }
 
 // Record is what a line says of its document. Its slices are parts of the line or of the decoder, and valid as long.
@@ -128,7 +126,6 @@ func (s *scope) add(name string, w *wanted) {
 	s.inner[outer].add(rest, w)
 }
 
-// NewJSONDecoder returns a decoder for lines with these fields.
 func NewJSONDecoder(f Fields) *JSONDecoder {
 	d := &JSONDecoder{beside: f.HasTexts(), isGiven: f.Given.Bits > 0, reader: FeatureReader{Field: f.Features}}
 	if f.Features != "" {
@@ -157,13 +154,11 @@ func NewJSONDecoder(f Fields) *JSONDecoder {
 	return d
 }
 
-// Call sets what a line is called in messages.
 func (d *JSONDecoder) Call(name string) { d.scanner.name = name }
 
 // LimitFeatures sets how many features a document may have; 0: any number.
 func (d *JSONDecoder) LimitFeatures(most int) { d.reader.Most = most }
 
-// field is a wanted field in the part of the line that has been read.
 type field struct {
 	kind    kind
 	content []byte
@@ -181,7 +176,6 @@ func (d *JSONDecoder) Decode(line []byte) (Record, error) {
 	return d.record()
 }
 
-// scan finds the wanted fields.
 func (d *JSONDecoder) scan(line []byte) error {
 	d.dropLargeBuffers()
 	d.repeated = ""

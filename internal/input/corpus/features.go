@@ -99,7 +99,6 @@ func (r *FeatureReader) add(f Feature) error {
 	return nil
 }
 
-// fault says which feature an error is about: the next one.
 func (r *FeatureReader) fault(err error) error {
 	return fmt.Errorf("feature %d of field %.64q %w", len(r.features), r.Field, err)
 }

@@ -261,7 +261,6 @@ func (w *walk) follow(p place, name string, elements []string, isEnd bool) error
 	return nil
 }
 
-// see adds a file, with why it cannot be read if that is known already.
 func (w *walk) see(relative string, links int, fault error) {
 	c := &candidate{
 		File:     File{Path: filepath.Join(w.base, relative)},

@@ -151,7 +151,6 @@ func advise(err error, what string) error {
 	return err
 }
 
-// inspect fills in Size, Generation, Identity, Compression, Format and Charset of one file.
 func inspect(file *File, options Options) error {
 	if file.Member != nil {
 		return inspectMember(file, options)
@@ -380,7 +379,6 @@ func (f *File) beginning(size int, options Options) ([]byte, error) {
 	return stream.Fill(nil, size)
 }
 
-// Identity is what all paths to one file or folder have in common.
 type Identity = storage.Identity
 
 // open opens a regular file for reading. It does not wait for a writer of a named pipe, which is an error.

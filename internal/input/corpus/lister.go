@@ -228,7 +228,6 @@ func globPattern(input string) (pattern, error) {
 		nil
 }
 
-// inStorage expands an input in a storage other than the local disk. It follows the rules of the local disk.
 func (l *lister) inStorage(ctx context.Context, input string) (matched, isFile bool, err error) {
 	s, err := storage.Of(input)
 	switch {

@@ -34,7 +34,6 @@ type Member struct {
 	head []byte // the beginning of a file in a compressed archive, while it is inspected
 }
 
-// Packing is how an archive holds a file.
 type Packing uint8
 
 const (
@@ -152,7 +151,6 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// withFault returns content that ends with a fault, if there is a message.
 func withFault(content io.Reader, message string) io.Reader {
 	if message == "" {
 		return content

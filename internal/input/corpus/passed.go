@@ -162,7 +162,6 @@ func (l *lister) kinds() []fileKind {
 	return all
 }
 
-// readme is the name of the page that describes a folder of data.
 const readme = "README.md"
 
 func isUnknown(name string) bool {

@@ -29,7 +29,6 @@ const (
 	ByteOrderMark = "\xef\xbb\xbf"
 )
 
-// Limits bound what a Reader holds in memory.
 type Limits struct {
 	// Line is the length of the longest line in bytes, without its newline. Longer lines become rejects and
 	// are not held. Limits below 16 count as 16.
@@ -61,7 +60,6 @@ func (l Limits) Setting() string {
 	return "max_document"
 }
 
-// Stream returns a stream within the limits.
 func (l Limits) Stream() Stream {
 	return Stream{Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
 }
@@ -83,7 +81,6 @@ type Reader struct {
 	skips   bool   // the current line belongs to the stretch before
 }
 
-// NewReader returns a reader without a file.
 func NewReader(limits Limits) *Reader {
 	const most = math.MaxInt - 1
 	return &Reader{
@@ -103,7 +100,6 @@ func Open(file File, s Stretch, limits Limits) (*Reader, error) {
 	return r, nil
 }
 
-// Reset goes on to another stretch, perhaps of another file. It reuses buffers and decoders, for small files.
 func (r *Reader) Reset(file File, s Stretch) error {
 	r.dismiss()
 	start := s.Start
@@ -153,9 +149,7 @@ func (r *Reader) skipMark() (err error) {
 	return err
 }
 
-// Next reads the next batch into the buffer, or into a larger one if the buffer is too small. Give it the
-// Data of an earlier batch that is no longer used. The batch is never empty. The error is io.EOF at the end
-// of the stretch. Any other error is a failure to read the file.
+// Next is as [Source] says, and so are Reset and Close.
 func (r *Reader) Next(buffer []byte) (Batch, error) {
 	if cap(buffer) > keepBytes {
 		buffer = nil
@@ -265,7 +259,6 @@ func (r *Reader) skipLine(data []byte) (scratch []byte, length int64, err error)
 	}
 }
 
-// Close closes the file and frees the decoders. The reader cannot be used again. It may be called twice.
 func (r *Reader) Close() error {
 	r.dismiss()
 	return r.stream.Close()

@@ -112,7 +112,6 @@ const (
 	binary             // one column of bytes that need not be texts
 )
 
-// valueKinds are the kinds of texts in columns that are no texts.
 var valueKinds = map[form]corpus.ValueKind{numbers: corpus.NumberValue, binary: corpus.BinaryValue}
 
 // find returns the columns of a wanted field, which holds features if isFeatures is set, and its form.
@@ -148,7 +147,6 @@ func find(file table, path string, isFeatures bool) ([]string, form, error) {
 	return []string{path}, f, err
 }
 
-// isThere reports whether a path leads to several columns, and not to none.
 func isThere(fault *parquetfile.FieldError) bool {
 	return fault.Many || slices.ContainsFunc(fault.There, func(path string) bool {
 		return strings.HasPrefix(path, fault.Path+".")

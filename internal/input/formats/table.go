@@ -11,7 +11,6 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
-// table is an open file of columns.
 type table interface {
 	Field(path string) (parquetfile.Field, error)
 	Annotatable(columns []string) error
@@ -29,7 +28,6 @@ type table interface {
 
 type openTable func(handle storage.File, file *corpus.File, limits *corpus.Limits) (table, error)
 
-// lost says that rows cannot be read, from the first one on.
 type lost struct {
 	first   int64
 	message string

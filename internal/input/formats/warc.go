@@ -177,7 +177,6 @@ func pageOf(r *warc.Record) webtext.Page {
 	return webtext.Page{Content: r.Payload, MediaType: r.MediaType, Charset: r.Charset}
 }
 
-// destination returns the address that a redirect leads to, nil if it is none.
 func destination(r *warc.Record) []byte {
 	from, err := url.Parse(string(r.URL))
 	if err != nil {
@@ -196,7 +195,6 @@ const PageText = "text"
 // elements are the elements of the other text fields of a page.
 var elements = map[string][]string{"title": webtext.TitleElements, "headings": webtext.HeadingElements}
 
-// PageTexts are the text fields of a page that users may name.
 var PageTexts = append(slices.Sorted(maps.Keys(elements)), PageText)
 
 // pageText takes the texts of a page for the text fields of a record.

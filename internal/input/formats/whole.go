@@ -62,7 +62,6 @@ func newTextDecoder(w corpus.Wanted) *wholeDecoder {
 	}
 }
 
-// textCutter cuts stretches out of files of plain text. What is left is UTF-8.
 type textCutter struct{ decoder *wholeDecoder }
 
 func (c textCutter) Cut(b, header, content []byte, cuts []corpus.Cut) ([]byte, error) {

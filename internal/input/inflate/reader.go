@@ -9,7 +9,6 @@ import (
 	"slices"
 )
 
-// Options say how a file is read.
 type Options struct {
 	Size int64
 	// Window is the largest zstd window in bytes; 0: [DefaultWindow]. A frame that needs more is a fault.
@@ -30,13 +29,10 @@ type decoder interface {
 	close()
 }
 
-// Reader decodes a file. It is not for concurrent use.
 type Reader struct{ decoder decoder }
 
-// NewGzip returns a reader of gzip. Reset must be called first.
 func NewGzip() *Reader { return &Reader{new(gzipStream)} }
 
-// NewZstd returns a reader of zstd. Reset must be called first.
 func NewZstd() *Reader { return &Reader{new(zstdStream)} }
 
 // Reset goes on to another file. It keeps the decoders.
@@ -179,13 +175,11 @@ func (in *input) junk(format string, part string, wasWhole bool) *Fault {
 	}
 }
 
-// right is the right to hold a large window, see [Options].
 type right struct {
 	take    func() (release func(), err error) // nil: nobody asks
 	release func()                             // nil without the right
 }
 
-// hold waits for the right, unless it is there.
 func (r *right) hold() (err error) {
 	if r.release == nil && r.take != nil {
 		r.release, err = r.take()

@@ -38,7 +38,6 @@ var textFields = [][]string{
 	{"document"},
 }
 
-// idFields are usual names of ids, and urlFields of addresses.
 var (
 	idFields  = []string{"id", "_id", "_id.$oid", "doc_id", "uuid", "hexsha", "id_str"}
 	urlFields = []string{"url", "uri", "link", "meta.url", "warc-target-uri"}

@@ -339,7 +339,6 @@ type rowSet []uint64
 
 func newRowSet(size int64) rowSet { return make(rowSet, (size+63)/64) }
 
-// cut removes the rows from begin on, and returns how many were in the set.
 func (s rowSet) cut(begin int64) (removed int64) {
 	for i := begin; i < int64(len(s))*64; i++ {
 		if s.has(i) {

@@ -345,7 +345,6 @@ func isKnown(codec compress.Compression) bool {
 	}, codec)
 }
 
-// decompress appends what src holds to dst, which has room for it.
 func decompress(codec compress.Compression, dst, src []byte) ([]byte, error) {
 	if len(src) == 0 {
 		return dst, nil // a page of nulls

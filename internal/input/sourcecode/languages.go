@@ -18,7 +18,6 @@ import (
 	"unicode/utf8"
 )
 
-// Literals that many languages share.
 var (
 	quoted    = literal{open: `"`, close: `"`, escape: '\\'}
 	character = literal{open: `'`, close: `'`, escape: '\\'}
@@ -233,7 +232,6 @@ var languages = sync.OnceValue(func() []*Language {
 	}
 })
 
-// Language says how the code of a language is written.
 type Language struct {
 	Name string
 
@@ -330,7 +328,6 @@ func prepared(l Language, keywords string) *Language {
 	return &l
 }
 
-// Named returns the language of that name, or nil if there is none.
 func Named(name string) *Language {
 	for _, l := range languages() {
 		if l.Name == name {
@@ -340,7 +337,6 @@ func Named(name string) *Language {
 	return nil
 }
 
-// Names returns the names of all languages, sorted.
 func Names() []string {
 	var names []string
 	for _, l := range languages() {

@@ -39,7 +39,6 @@ type File struct {
 	IsDocument bool
 }
 
-// Division divides the files of a corpus into sources.
 type Division struct {
 	// Sources are ordered by name. What is left of too many comes last.
 	Sources []Source
@@ -182,7 +181,6 @@ const (
 	Corpora // how many there are
 )
 
-// CorpusOf returns the corpus of a document.
 func CorpusOf(isReference bool) Corpus {
 	if isReference {
 		return Reference
@@ -223,7 +221,6 @@ type Leading struct {
 	others Others
 }
 
-// LeadingOf returns a Leading without values.
 func LeadingOf(corpus Corpus) *Leading { return &Leading{of: corpus} }
 
 // Add takes in a value and all documents that have it.

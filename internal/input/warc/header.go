@@ -20,7 +20,6 @@ const (
 
 const version = "WARC/"
 
-// isVersion reports whether a line is the first of a WARC record, such as "WARC/1.0".
 func isVersion(line []byte) bool {
 	number, ok := bytes.CutPrefix(line, []byte(version))
 	return ok && len(number) > 0 && '0' <= number[0] && number[0] <= '9' && len(number) <= 16
@@ -200,7 +199,6 @@ func isText(name string) bool {
 	return slices.Contains(pages, name) || strings.HasPrefix(name, "text/") && !slices.Contains(notPages, name)
 }
 
-// sniff returns the media type of a payload that nothing tells, if it is HTML, XML or plain text.
 func sniff(payload []byte) string {
 	name, _, err := mime.ParseMediaType(http.DetectContentType(payload))
 	if err != nil || !isText(name) {

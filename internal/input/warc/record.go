@@ -60,8 +60,7 @@ type Record struct {
 	Location []byte
 	// MediaType is the media type of the payload, in lower case and without parameters; empty if unknown.
 	MediaType string
-	// Charset is the charset parameter of the media type, as it is written there.
-	Charset []byte
+	Charset   []byte
 	// Languages are those that the archive has found, as they stand there: "eng,deu". Few archives say so.
 	Languages []byte
 	// Payload is the content of a document, its HTTP encodings undone. It is empty for what is passed over.
@@ -214,7 +213,6 @@ func (p *Parser) response(r Record, block []byte) (Record, error) {
 	return p.page(r, body, head)
 }
 
-// page decides by the media type whether a body is a document, and decodes it.
 func (p *Parser) page(r Record, body []byte, head httpHead) (Record, error) {
 	contentType := head.contentType
 	if p.AsShown {

@@ -15,7 +15,6 @@ var (
 	redirects = []int{301, 302, 303, 307, 308}
 )
 
-// isShown reports whether a browser shows the body of a response.
 func isShown(head httpHead, body []byte) bool {
 	return head.status >= 200 && len(bytes.TrimSpace(body)) > 0 && !slices.Contains(unshown, head.status) &&
 		!(len(head.location) > 0 && slices.Contains(redirects, head.status))

@@ -239,7 +239,6 @@ func rank(name string) int {
 	return len(likely)
 }
 
-// decode returns the content of a page as UTF-8, in its own memory or the extractor's.
 func (e *Extractor) decode(page Page) []byte {
 	encoding, content := e.encodingOf(page)
 	if encoding == nil {

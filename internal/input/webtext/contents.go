@@ -265,7 +265,6 @@ func attributes(page []byte, rest *[]byte) func(yield func(key, value []byte) bo
 	}
 }
 
-// What parts the parts of a tag.
 const (
 	spaces = 1 << iota
 	slash

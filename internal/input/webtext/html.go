@@ -106,7 +106,6 @@ func (h *htmlText) read(dst, content []byte, mode Mode) (text []byte) {
 	}
 }
 
-// appendXML appends the text of a page of XML, a line for each element.
 func (h *htmlText) appendXML(dst, content []byte) []byte {
 	tokens := h.start(dst, content, All)
 	tokens.AllowCDATA(true)

@@ -21,7 +21,6 @@ const (
 	MarkKinds
 )
 
-// KindOf returns the kind of a mark.
 func KindOf(mark uint32) MarkKind { return MarkKind(mark % uint32(MarkKinds)) }
 
 const mostMarks = 1 << 12
@@ -42,7 +41,6 @@ func (m *marking) add(kind MarkKind, hash uint64) {
 	}
 }
 
-// tag adds a start tag, and the tags before it.
 func (m *marking) tag(name, class []byte) {
 	tag := hashOf(offset, name)
 	m.tags++

@@ -94,7 +94,6 @@ var paragraph, table, article, mainPart, form = tags["p"], tags["table"], tags["
 // foreignPage is the element of SVG that holds HTML.
 var svg, mathML, foreignPage = tags["svg"], tags["math"], tags["foreignobject"]
 
-// elementOf returns the name of the element of a raw tag, after its opening bracket.
 func elementOf(t *tag, raw []byte) elementName {
 	n := elementName{tag: t}
 	if t != other {
