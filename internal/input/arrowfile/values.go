@@ -145,17 +145,12 @@ func (v *Values) Rows() int64 { return v.rows }
 // or all. Package parquetfile takes them apart. It returns the number of the row that comes next. A
 // *[parquetfile.RowError] says that this row is too long, and that the one after it can be read.
 func (v *Values) Append(buffer []byte, row int64, atLeast int) (_ []byte, next int64, err error) {
-	whole := buffer
-	defer func() {
-		if err != nil {
-			buffer = whole
-		}
-	}()
 	for begin := len(buffer); row < v.rows && len(buffer)-begin < atLeast; row++ {
-		if buffer, err = v.appendRow(buffer, row); err != nil {
-			return whole, row, err
+		longer, err := v.appendRow(buffer, row)
+		if err != nil {
+			return buffer, row, err
 		}
-		whole = buffer
+		buffer = longer
 	}
 	return buffer, row, nil
 }

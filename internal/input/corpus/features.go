@@ -153,7 +153,9 @@ func (s *scanner) feature(i int, isMember bool) (Feature, int, error) {
 	}
 	i = s.space(i)
 	if isMember || isPair && s.peek(i) == ',' {
-		if f.Weight, i, err = s.featureWeight(s.space(i + 1)); err != nil {
+		begin := s.space(i + 1)
+		_, i = s.value(begin)
+		if f.Weight, err = parseWeight(s.line[begin:i]); err != nil {
 			return f, i, err
 		}
 		i = s.space(i)
@@ -188,23 +190,10 @@ func parseHash(digits []byte) ([16]byte, error) {
 	return ofNumber(number), nil
 }
 
-func (s *scanner) featureWeight(i int) (float64, int, error) {
-	k, end := s.value(i)
-	if k != number {
-		return 0, end, badWeight(s.line[i:end])
-	}
-	weight, err := parseWeight(s.line[i:end])
-	return weight, end, err
-}
-
 func parseWeight(digits []byte) (float64, error) {
 	weight, err := strconv.ParseFloat(string(digits), 64)
 	if err == nil && weight > 0 && !math.IsInf(weight, 0) {
 		return weight, nil
 	}
-	return 0, badWeight(digits)
-}
-
-func badWeight(value []byte) error {
-	return fmt.Errorf("has the weight %.32s: it must be a number above 0", value)
+	return 0, fmt.Errorf("has the weight %.32s: it must be a number above 0", digits)
 }

@@ -8,10 +8,8 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"iter"
 	"slices"
-	"sync"
 
 	"mirrorbeam.dev/internal/storage"
 )
@@ -108,15 +106,7 @@ func (m *memberFile) From(offset int64) io.ReadCloser {
 	stored := m.stored(member.Start+offset, member.Stored-offset)
 	content := io.LimitReader(stored, member.Stored-offset)
 	if member.Packing == Deflated {
-		inflated := &inflatedMember{
-			Closer:  stored,
-			content: inflaters.Get().(inflater),
-			left:    m.file.Size,
-			sum:     crc32.NewIEEE(),
-			want:    member.Sum,
-		}
-		_ = inflated.content.Reset(content, nil) // a reset without a dictionary cannot fail
-		content, stored = inflated, inflated
+		content = &inflatedMember{flate.NewReader(content), m.file.Size, crc32.NewIEEE(), member.Sum}
 	}
 	return struct {
 		io.Reader
@@ -158,35 +148,15 @@ func withFault(content io.Reader, message string) io.Reader {
 	return io.MultiReader(content, failing{&Fault{Message: message, Last: true}})
 }
 
-type inflater interface {
-	io.Reader
-	flate.Resetter
-}
-
-// inflaters keeps inflaters, since each has 45 kB and a file may be short.
-var inflaters = sync.Pool{New: func() any { return flate.NewReader(nil) }}
-
 // inflatedMember decodes a file of a zip archive, and holds it to its length and its sum.
 type inflatedMember struct {
-	io.Closer          // of the archive
-	content   inflater // nil when it is closed
-	left      int64
-	sum       hash.Hash32
-	want      uint32
-}
-
-func (d *inflatedMember) Close() error {
-	if d.content != nil {
-		inflaters.Put(d.content)
-		d.content = nil
-	}
-	return d.Closer.Close()
+	content io.Reader
+	left    int64
+	sum     hash.Hash32
+	want    uint32
 }
 
 func (d *inflatedMember) Read(p []byte) (int, error) {
-	if d.content == nil {
-		return 0, fs.ErrClosed
-	}
 	n, err := d.content.Read(p)
 	d.sum.Write(p[:n])
 	d.left -= int64(n)

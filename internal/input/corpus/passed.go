@@ -253,26 +253,26 @@ func (l *lister) putSide(c *candidate) {
 const fewData = 10
 
 func (l *lister) kindOf(found []*candidate, kinds []fileKind) fileKind {
-	files, bytes := make([]int, len(kinds)), make([]int64, len(kinds))
+	taken := make([][]*candidate, len(kinds))
 	for i, kind := range kinds {
-		for j := range found {
-			if kind.takes(path.Base(found[j].relative)) {
-				files[i]++
+		for _, c := range found {
+			if kind.takes(path.Base(c.relative)) {
+				taken[i] = append(taken[i], c)
 			}
 		}
 	}
-	first := max(slices.IndexFunc(files, func(n int) bool { return n > 0 }), 0)
-	if _, isFormat := ParseFormat(l.Format); isFormat || first > 0 || files[1] < fewData*files[0] || l.PrefersTexts {
+	first := max(slices.IndexFunc(taken, func(files []*candidate) bool { return len(files) > 0 }), 0)
+	if _, isFormat := ParseFormat(l.Format); isFormat || first > 0 || len(taken[1]) < fewData*len(taken[0]) ||
+		l.PrefersTexts {
 		return kinds[first]
 	}
-	for i, kind := range kinds[:2] {
-		for j := range found {
-			if kind.takes(path.Base(found[j].relative)) {
-				bytes[i] += found[j].size()
-			}
+	bytes := func(files []*candidate) (sum int64) {
+		for _, c := range files {
+			sum += c.size()
 		}
+		return sum
 	}
-	if bytes[1] > bytes[0] {
+	if bytes(taken[1]) > bytes(taken[0]) {
 		return kinds[1]
 	}
 	return kinds[0]

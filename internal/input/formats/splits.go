@@ -33,23 +33,17 @@ func splitOf(file string) []byte {
 	for rest := file; rest != "." && rest != "/" &&
 		rest != ""; rest = strings.TrimSuffix(rest[:len(rest)-len(path.Base(rest))], "/") {
 		words := strings.FieldsFunc(strings.ToLower(path.Base(rest)), func(r rune) bool { return !unicode.IsLetter(r) })
+		var found []string
 		for name, said := range splitNames {
-			if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(said, word) }) &&
-				isOnlySplit(words, name) {
-				return []byte(name)
+			if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(said, word) }) {
+				found = append(found, name)
 			}
+		}
+		if len(found) == 1 {
+			return []byte(found[0])
 		}
 	}
 	return nil
-}
-
-func isOnlySplit(words []string, name string) bool {
-	for other, said := range splitNames {
-		if other != name && slices.ContainsFunc(words, func(word string) bool { return slices.Contains(said, word) }) {
-			return false
-		}
-	}
-	return true
 }
 
 // noPartition is the value that Hive gives to a folder of records without a value.

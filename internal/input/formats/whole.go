@@ -28,10 +28,8 @@ func init() {
 			.hs .ml .mli .fs .fsx .ex .exs .erl .hrl .clj .cljs .lisp .el .scm .rkt
 			.f .f90 .f95 .ada .adb .ads .pas .vb .cob .asm .s .v .sv .vhd .vhdl .sql .proto .thrift
 			.xml .yaml .yml .toml .ini .cfg .conf .properties .cmake .gradle .tf .nix`),
-		Decoder: func(w corpus.Wanted) corpus.Decoder {
-			return newTextDecoder(w)
-		},
-		Cutter: func(w corpus.Wanted) corpus.Cutter { return textCutter{newTextDecoder(w)} },
+		Decoder: func(w corpus.Wanted) corpus.Decoder { return newTextDecoder(w) },
+		Cutter:  func(w corpus.Wanted) corpus.Cutter { return textCutter{newTextDecoder(w)} },
 	}))
 	corpus.Register(whole(corpus.Definition{
 		Format:   corpus.HTML,
@@ -40,23 +38,19 @@ func init() {
 		HasPages: true,
 		Endings:  []string{".html", ".htm", ".xhtml"},
 		Begins:   webtext.BeginsPage,
-		Decoder: func(w corpus.Wanted) corpus.Decoder {
-			return &wholeDecoder{
-				mediaType: "text/html",
-				charset:   w.Charset,
-				text:      newPageText(w, w.PageText),
-				fields:    w.Fields.Others,
-				others:    make([][]byte, len(w.Fields.Others)),
-			}
-		},
+		Decoder:  func(w corpus.Wanted) corpus.Decoder { return newWholeDecoder(w, "text/html", w.PageText) },
 	}))
 }
 
 func newTextDecoder(w corpus.Wanted) *wholeDecoder {
+	return newWholeDecoder(w, "text/plain", webtext.All)
+}
+
+func newWholeDecoder(w corpus.Wanted, mediaType string, mode webtext.Mode) *wholeDecoder {
 	return &wholeDecoder{
-		mediaType: "text/plain",
+		mediaType: mediaType,
 		charset:   w.Charset,
-		text:      newPageText(w, webtext.All),
+		text:      newPageText(w, mode),
 		fields:    w.Fields.Others,
 		others:    make([][]byte, len(w.Fields.Others)),
 	}

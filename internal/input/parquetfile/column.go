@@ -255,25 +255,21 @@ func appendNumber(b []byte, n int64) []byte { return binary.AppendUvarint(b, uin
 type text[T parquet.ColumnTypes] func(room []byte, value T) []byte
 
 func textOfInt32(column *schema.Column) text[int32] {
-	switch t := column.LogicalType().(type) {
-	case schema.DecimalLogicalType:
-		return func(b []byte, v int32) []byte { return appendDecimal(b, int64(v), t.Scale()) }
-	case schema.DateLogicalType:
-		return func(b []byte, v int32) []byte { return AppendDate(b, int64(v)) }
-	case schema.TimeLogicalType:
-		return func(b []byte, v int32) []byte { return AppendInstant(b, int64(v), time.Millisecond, TimeLayout) }
-	case schema.IntLogicalType:
-		if !t.IsSigned() {
-			return func(b []byte, v int32) []byte { return strconv.AppendUint(b, uint64(uint32(v)), 10) }
-		}
+	wide := textOfInt64(column)
+	if t, is := column.LogicalType().(schema.IntLogicalType); is && !t.IsSigned() {
+		return func(b []byte, v int32) []byte { return wide(b, int64(uint32(v))) }
 	}
-	return func(b []byte, v int32) []byte { return strconv.AppendInt(b, int64(v), 10) }
+	return func(b []byte, v int32) []byte { return wide(b, int64(v)) }
 }
 
 func textOfInt64(column *schema.Column) text[int64] {
 	switch t := column.LogicalType().(type) {
 	case schema.DecimalLogicalType:
-		return func(b []byte, v int64) []byte { return appendDecimal(b, v, t.Scale()) }
+		return func(b []byte, v int64) []byte {
+			return AppendDecimal(b, strconv.AppendInt(nil, v, 10), int(t.Scale()))
+		}
+	case schema.DateLogicalType:
+		return AppendDate
 	case schema.TimeLogicalType:
 		unit := unitOf(t.TimeUnit())
 		return func(b []byte, v int64) []byte { return AppendInstant(b, v, unit, TimeLayout) }
@@ -326,10 +322,6 @@ func AppendFloat(b []byte, x float64, bits int) []byte {
 		b = append(b, ".0"...)
 	}
 	return b
-}
-
-func appendDecimal(b []byte, v int64, scale int32) []byte {
-	return AppendDecimal(b, strconv.AppendInt(nil, v, 10), int(scale))
 }
 
 // AppendDecimal appends the whole number with these digits, divided by ten to the power of scale, with all its digits.

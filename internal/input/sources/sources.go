@@ -54,11 +54,7 @@ type Division struct {
 func Divide(files iter.Seq[File], most int) *Division {
 	d := &Division{common: commonFolder(files), depth: 1}
 	found, isDeepest := d.count(files, most)
-	if len(found) > most {
-		d.number(found, most)
-		return d
-	}
-	for !isDeepest {
+	for len(found) <= most && !isDeepest {
 		deeper := *d
 		deeper.depth++
 		more, deepest := deeper.count(files, most)
@@ -120,17 +116,13 @@ type extent struct {
 // except at the first depth.
 func (d *Division) count(files iter.Seq[File], most int) (found map[string]*extent, isDeepest bool) {
 	found, isDeepest = map[string]*extent{}, true
-	var last string
-	var of *extent // of the last name: files of a folder often stand next to each other
 	for file := range files {
 		name, deepest := d.name(file)
 		isDeepest = isDeepest && deepest
-		if of == nil || name != last {
-			if of = found[name]; of == nil {
-				of = &extent{}
-				found[name] = of
-			}
-			last = name
+		of := found[name]
+		if of == nil {
+			of = &extent{}
+			found[name] = of
 		}
 		of.files++
 		of.bytes += file.Bytes

@@ -28,25 +28,16 @@ var byteOrderMarks = []struct{ mark, name string }{
 	{"\xef\xbb\xbf", utf8Name}, {"\xfe\xff", "utf-16be"}, {"\xff\xfe", "utf-16le"},
 }
 
-// lookup returns the encoding that a label names. It is nil for UTF-8. Labels that HTML replaces by an empty page for
-// safety, such as ISO-2022-KR, are not known here.
-func lookup(label string) (e encoding.Encoding, known bool) {
-	e, name := charset.Lookup(label)
-	switch name {
-	case "", "replacement", "x-user-defined":
-		return nil, false
-	case utf8Name:
-		return nil, true
-	}
-	return e, true
-}
-
-// Charset returns the encoding that a label names, and its name in HTML. Of UTF-8 the encoding is nil.
+// Charset returns the encoding that a label names, and its name in HTML. Of UTF-8 the encoding is nil. Labels that HTML
+// replaces by an empty page for safety, such as ISO-2022-KR, are not known here.
 func Charset(label string) (e encoding.Encoding, name string, known bool) {
-	if e, known = lookup(label); known {
-		_, name = charset.Lookup(label)
+	switch e, name = charset.Lookup(label); name {
+	case "", "replacement", "x-user-defined":
+		return nil, "", false
+	case utf8Name:
+		return nil, name, true
 	}
-	return e, name, known
+	return e, name, true
 }
 
 // Marked returns the name of the charset that a byte order mark at the beginning of a text tells, or "".
@@ -91,7 +82,7 @@ func (e *Extractor) encodingOf(page Page) (encoding.Encoding, []byte) {
 	content := page.Content
 	for _, b := range byteOrderMarks {
 		if rest, ok := bytes.CutPrefix(content, []byte(b.mark)); ok {
-			found, _ := lookup(b.name)
+			found, _, _ := Charset(b.name)
 			return found, rest
 		}
 	}
@@ -100,7 +91,7 @@ func (e *Extractor) encodingOf(page Page) (encoding.Encoding, []byte) {
 		return nil, content
 	}
 	for _, label := range []string{string(page.Charset), metaLabel(page)} {
-		if found, known := lookup(label); known && found != nil {
+		if found, _, known := Charset(label); known && found != nil {
 			return found, content
 		}
 	}
