@@ -78,7 +78,9 @@ type fingerprinter struct {
 	// isForSegments says that blocks do not know the numbers of their files: all refs have the number 0.
 	isForSegments bool
 	// wants, if not nil, selects the documents that are fingerprinted. Others are only counted.
-	wants func(b *block, r *Record) bool
+	wants func(r *Record) bool
+	// takes, if not nil, gets the fingerprinted documents and their sets, in place of the block.
+	takes func(d *sketchblock.Document, set []uint64)
 }
 
 // newFingerprinter returns a fingerprinter of the documents of the inputs. Ranks is the list of preferred sources that
@@ -166,7 +168,7 @@ func (f *fingerprinter) record(b *block, r *Record) error {
 
 // add adds a wanted document to the block, but nothing of one that has spent its budget or over which it panics.
 func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
-	if f.wants != nil && !f.wants(b, r) {
+	if f.wants != nil && !f.wants(r) {
 		return f.budget.Err()
 	}
 	d, file, before := &f.made, &f.files[r.File], b.end()
@@ -202,7 +204,11 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 	if f.shares.Sampled > 0 {
 		b.forAudit.Add(f.shares, one, d.Set, f.hashes.at(r.File, r.Position, one.Digest[0]), file.Reference)
 	}
-	b.builder.Add(*one)
+	if f.takes != nil {
+		f.takes(one, d.Set)
+	} else {
+		b.builder.Add(*one)
+	}
 	return nil
 }
 

@@ -73,9 +73,22 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs,
 			if err != nil {
 				return nil, err
 			}
-			s := &surveyor{fingerprinter: f, visitor: newVisitor(), count: count}
-			f.wants = s.wants
-			return s.block, nil
+			var shown Surveyed
+			visitor := newVisitor()
+			f.wants = func(r *Record) bool {
+				content, file := r.Content, &inputs.Files[r.File]
+				shown.Seen = Seen{hashOf(content), int(r.Bytes), contentLength(content), file.Reference}
+				return visitor.Wants(&shown.Seen)
+			}
+			f.takes = func(d *sketchblock.Document, set []uint64) {
+				shown.Ref, shown.Digest, shown.Set = d.Ref, d.Digest[0], set
+				visitor.Visit(&shown)
+			}
+			return func(ctx context.Context, b *block, await func() error) error {
+				err := f.fingerprint(ctx, b, turn{await, count})
+				visitor.Visit(nil)
+				return err
+			}, nil
 		},
 		Write: count,
 	}
@@ -99,58 +112,6 @@ func Survey(ctx context.Context, s Sketching, inputs *Inputs,
 		return findings.Counts{}, findings.Texts{}, err
 	}
 	return total, texts, nil
-}
-
-type surveyor struct {
-	fingerprinter *fingerprinter
-	visitor       Visitor
-	count         func(*block) error
-	wanted        []Seen // wanted documents of the current block
-	documents     []byte // their number in the current block
-	shown         Surveyed
-}
-
-func (s *surveyor) wants(b *block, r *Record) bool {
-	seen := Seen{hashOf(r.Content), int(r.Bytes), contentLength(r.Content), s.fingerprinter.files[r.File].Reference}
-	if !s.visitor.Wants(&seen) {
-		return false
-	}
-	s.wanted = append(s.wanted[:b.builder.Len()], seen) // the last one that was wanted may have become a reject
-	return true
-}
-
-func (s *surveyor) block(ctx context.Context, b *block, await func() error) error {
-	s.wanted = s.wanted[:0]
-	early := turn{await, func(b *block) error {
-		if err := s.show(b); err != nil {
-			return err
-		}
-		s.wanted = s.wanted[:0]
-		return s.count(b)
-	}}
-	if err := s.fingerprinter.fingerprint(ctx, b, early); err != nil {
-		return err
-	}
-	return s.show(b)
-}
-
-func (s *surveyor) show(b *block) error {
-	s.documents = s.documents[:0]
-	for _, part := range b.builder.Documents() {
-		s.documents = append(s.documents, part...)
-	}
-	stored, err := sketchblock.Parse(s.documents)
-	if err != nil {
-		return err
-	}
-	d := &s.shown
-	for i, set := range stored.Sets(b.builder.Sets()) {
-		d.Seen, d.Ref, d.Digest = s.wanted[i], stored.Ref(i), stored.Digest(i)[0]
-		d.Set = sketchblock.AppendSet(d.Set[:0], set)
-		s.visitor.Visit(d)
-	}
-	s.visitor.Visit(nil)
-	return nil
 }
 
 func hashOf(content corpus.Record) uint64 {
