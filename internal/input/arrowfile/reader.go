@@ -273,15 +273,8 @@ func (r *Reader) skip(n int64) error {
 		return errCut
 	}
 	if n < 0 || n > jump {
-		if r.stream != nil {
-			stream := r.stream
-			r.stream = nil
-			if err := stream.Close(); err != nil {
-				return err
-			}
-		}
 		r.at += n
-		return nil
+		return r.Close()
 	}
 	r.at += n
 	if r.stream == nil {

@@ -154,7 +154,11 @@ func (w *walk) enter(p place) error {
 		return err
 	}
 	if !w.names {
-		if p.results, err = resultsIn(folder, names(entries)); err != nil {
+		has := map[string]bool{}
+		for _, entry := range entries {
+			has[entry.Name()] = true
+		}
+		if p.results, err = resultsIn(folder, has); err != nil {
 			return err
 		}
 	}
@@ -283,14 +287,6 @@ func hasMeta(path string) bool { return strings.ContainsAny(path, `*?[\`) }
 
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") }
 
-func names(entries []fs.DirEntry) []string {
-	all := make([]string, len(entries))
-	for i, entry := range entries {
-		all[i] = entry.Name()
-	}
-	return all
-}
-
 func holdsResults(folder, name string) error {
 	return fmt.Errorf(
 		"%s contains results of an earlier job, such as %s: name the files that you want, such as %s, "+
@@ -300,21 +296,10 @@ func holdsResults(folder, name string) error {
 
 const manifestName, summaryName, successName = "manifest.json", "summary.json", "_SUCCESS"
 
-// isOfResults reports whether a file of that name says that a job has written its folder.
-func isOfResults(name string) bool {
-	return name == manifestName || name == summaryName || name == successName
-}
-
 // resultsIn returns the names of the files that a job has written in a folder, according to its manifest. It
-// returns nil if no job has. Names are all names in the folder.
-func resultsIn(folder string, names []string) (map[string]bool, error) {
-	has := map[string]bool{}
-	for _, name := range names {
-		if isOfResults(name) {
-			has[name] = true
-		}
-	}
-	if !has[manifestName] || len(has) == 1 {
+// returns nil if no job has. Has says which names are in the folder.
+func resultsIn(folder string, has map[string]bool) (map[string]bool, error) {
+	if !has[manifestName] || !has[summaryName] && !has[successName] {
 		return nil, nil
 	}
 	b, err := storage.ReadFile(storage.Join(folder, manifestName))

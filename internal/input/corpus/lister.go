@@ -278,15 +278,18 @@ func (l *lister) below(ctx context.Context, s storage.Storage, p pattern, kinds 
 		return false, err
 	}
 	// the files that say whether a job has written there, by the whole name of the folder
-	inFolder := map[string][]string{}
+	inFolder := map[string]map[string]bool{}
 	var found []*candidate
 	for info, err := range s.List(p.folder) {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return false, err
 		}
 		folder, name := cutFolder(info.Name)
-		if isOfResults(name) {
-			inFolder[folder] = append(inFolder[folder], name)
+		if name == manifestName || name == summaryName || name == successName {
+			if inFolder[folder] == nil {
+				inFolder[folder] = map[string]bool{}
+			}
+			inFolder[folder][name] = true
 		}
 		parts := strings.Split(strings.TrimPrefix(info.Name, start), "/")
 		for i := range parts {

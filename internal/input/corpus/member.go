@@ -4,13 +4,13 @@ import (
 	"bufio"
 	"compress/flate"
 	"errors"
-	"fmt"
 	"hash"
 	"hash/crc32"
 	"io"
 	"iter"
 	"slices"
 
+	"mirrorbeam.dev/internal/input/inflate"
 	"mirrorbeam.dev/internal/storage"
 )
 
@@ -162,23 +162,14 @@ func (d *inflatedMember) Read(p []byte) (int, error) {
 	d.left -= int64(n)
 	switch {
 	case d.left < 0:
-		return n, &Fault{
-			Last:    true,
-			Message: "zip member is longer than its archive says: documents after this point are lost",
-		}
+		return n, inflate.LastFault("zip member is longer than its archive says: documents after this point are lost")
 	case err == io.EOF && (d.left > 0 || d.sum.Sum32() != d.want):
-		return n, &Fault{
-			Last:    true,
-			Message: "zip checksum does not match: documents of the member that ends here may be damaged",
-		}
+		return n, inflate.LastFault("zip checksum does not match: documents of the member that ends here may be damaged")
 	case err == io.EOF || err == nil:
 		return n, err
 	}
 	if _, isDamage := errors.AsType[flate.CorruptInputError](err); isDamage || errors.Is(err, io.ErrUnexpectedEOF) {
-		return n, &Fault{
-			Last:    true,
-			Message: fmt.Sprintf("zip member is damaged: %v; documents after this point are lost", err),
-		}
+		return n, inflate.LastFault("zip member is damaged: %v; documents after this point are lost", err)
 	}
 	return n, err
 }

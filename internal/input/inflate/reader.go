@@ -76,6 +76,11 @@ type Fault struct {
 
 func (f *Fault) Error() string { return f.Message }
 
+// LastFault returns a fault behind which nothing more can be decoded.
+func LastFault(format string, about ...any) *Fault {
+	return &Fault{Last: true, Message: fmt.Sprintf(format, about...)}
+}
+
 // input reads a compressed file ahead. It knows why a decoder fails: bad bytes, or a failure to read the file.
 type input struct {
 	*bufio.Reader
@@ -117,17 +122,11 @@ func (in *input) damage(format string, err error) error {
 	case in.counted.err != nil:
 		return in.counted.err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return &Fault{
-			Last: true,
-			Message: fmt.Sprintf(
-				"%s stream is cut short: %v: copy or download the file again; documents after this point are lost",
-				format, io.ErrUnexpectedEOF),
-		}
+		return LastFault(
+			"%s stream is cut short: %v: copy or download the file again; documents after this point are lost",
+			format, io.ErrUnexpectedEOF)
 	}
-	return &Fault{
-		Last:    true,
-		Message: fmt.Sprintf("%s stream is damaged: %v; documents after this point are lost", format, err),
-	}
+	return LastFault("%s stream is damaged: %v; documents after this point are lost", format, err)
 }
 
 func (in *input) skipZeros() {
@@ -168,11 +167,8 @@ func (in *input) junk(format string, part string, wasWhole bool) *Fault {
 				part, format),
 		}
 	}
-	return &Fault{
-		Last: true,
-		Message: fmt.Sprintf("%d bytes after a damaged %s %s are not %s data; documents in them are lost", left,
-			format, part, format),
-	}
+	return LastFault("%d bytes after a damaged %s %s are not %s data; documents in them are lost", left, format, part,
+		format)
 }
 
 type right struct {

@@ -134,11 +134,8 @@ func (z *zstdStream) read(p []byte) (int, error) {
 		return 0, mismatch(zstdName, "frame")
 	}
 	if errors.Is(err, zstd.ErrUnknownDictionary) {
-		return 0, &Fault{
-			Last: true,
-			Message: "zstd frame needs a dictionary that the file does not begin with: " +
-				"decompress the file with zstd -D DICTIONARY; documents after this point are lost",
-		}
+		return 0, LastFault("zstd frame needs a dictionary that the file does not begin with: " +
+			"decompress the file with zstd -D DICTIONARY; documents after this point are lost")
 	}
 	return 0, z.frames.input.damage(zstdName, err)
 }
@@ -293,11 +290,10 @@ func (f *zstdFrames) nextFrame() error {
 // checkWindow ends the stream before a frame that needs too large a window.
 func (f *zstdFrames) checkWindow(window uint64) error {
 	if window > uint64(f.window) {
-		f.refused = &Fault{Last: true, Message: fmt.Sprintf(
-			"zstd frame needs a window of %d MiB, and at most %d MiB are held: "+
-				"recompress the file with zstd --long=%d, or give a --memory of eight times that window; "+
-				"documents after this point are lost",
-			(window+1<<20-1)>>20, f.window>>20, bits.Len64(uint64(f.window))-1)}
+		f.refused = LastFault("zstd frame needs a window of %d MiB, and at most %d MiB are held: "+
+			"recompress the file with zstd --long=%d, or give a --memory of eight times that window; "+
+			"documents after this point are lost",
+			(window+1<<20-1)>>20, f.window>>20, bits.Len64(uint64(f.window))-1)
 		return io.EOF
 	}
 	if window > SmallWindow {

@@ -1,11 +1,8 @@
 // Package parquetfile reads, writes and copies Parquet files.
 //
-// [Open] reads the footer of a file. [File.Fields] names its leaf columns, [File.Groups] its row groups, and
-// [File.Columns] chooses columns. A [Cursor] then reads one row group. It appends whole rows to a buffer of the caller,
-// column values as bytes, and [Rows] takes them out again.
-//
-// [NewWriter] writes rows of results. [File.Copy] writes a part of the rows of a file, with all their columns, and
-// [File.Annotate] writes all rows with columns about clusters.
+// [Open] reads the footer of a file, and [File.Columns] chooses columns. A [Cursor] then reads one row group. It appends
+// whole rows to a buffer of the caller, column values as bytes, and [Rows] takes them out again. [NewWriter] writes rows
+// of results, and [File.Copy] a part of the rows of a file.
 //
 // # Paths
 //
@@ -294,19 +291,13 @@ type leaf struct {
 
 func leavesOf(of *schema.Schema) (leaves []leaf, err error) {
 	defer recovered(&err) // the library gives up on leaves that say they are lists
-	l := &lister{schema: of}
 	for i := range of.Root().NumFields() {
-		l.walk(place{}, of.Root().Field(i))
+		leaves = appendLeaves(leaves, of, of.Root().Field(i), place{}, true)
 	}
-	if len(l.leaves) != of.NumColumns() {
-		return nil, fmt.Errorf("the schema has %d columns, and lists %d", of.NumColumns(), len(l.leaves))
+	if len(leaves) != of.NumColumns() {
+		return nil, fmt.Errorf("the schema has %d columns, and lists %d", of.NumColumns(), len(leaves))
 	}
-	return l.leaves, nil
-}
-
-type lister struct {
-	schema *schema.Schema
-	leaves []leaf
+	return leaves, nil
 }
 
 type place struct {
@@ -327,39 +318,33 @@ func (p place) into(node schema.Node, named bool) place {
 	return child
 }
 
-func (l *lister) walk(parent place, node schema.Node) { l.enter(parent.into(node, true), node) }
-
-func (l *lister) enter(here place, node schema.Node) {
+// appendLeaves appends the leaves of a node. The only child of a list or a map is repeated, and the name of that child
+// means nothing. A child of a list with one child of its own, other than one made by old writers, is a level more
+// without a meaning.
+func appendLeaves(leaves []leaf, of *schema.Schema, node schema.Node, parent place, named bool) []leaf {
+	here := parent.into(node, named)
 	group, isGroup := node.(*schema.GroupNode)
 	switch {
 	case !isGroup:
-		column := l.schema.Column(len(l.leaves))
-		l.leaves = append(l.leaves, leaf{
+		column := of.Column(len(leaves))
+		return append(leaves, leaf{
 			Field:  Field{Path: strings.Join(here.path, "."), Type: typeName(column), Repeated: here.repeated},
 			column: column,
 			whole:  strings.Join(here.whole, "."),
 		})
 	case (isList(group) || isMap(group)) && group.NumFields() == 1:
-		l.unwrap(here, group)
-	default:
-		for i := range group.NumFields() {
-			l.walk(here, group.Field(i))
+		below := group.Field(0)
+		inner, isGroup := below.(*schema.GroupNode)
+		if isGroup && inner.NumFields() == 1 && !isMap(group) && below.Name() != "array" &&
+			below.Name() != group.Name()+"_tuple" {
+			here, below = here.into(below, false), inner.Field(0)
 		}
+		return appendLeaves(leaves, of, below, here, false)
 	}
-}
-
-// unwrap lists the leaves of a list or a map. Its only child is repeated, and the name of that child means nothing. A
-// child of a list with one child of its own, other than one made by old writers, is a level more without a meaning.
-func (l *lister) unwrap(here place, list *schema.GroupNode) {
-	repeated := list.Field(0)
-	inner := here.into(repeated, false)
-	group, isGroup := repeated.(*schema.GroupNode)
-	if !isGroup || group.NumFields() != 1 || isMap(list) || repeated.Name() == "array" ||
-		repeated.Name() == list.Name()+"_tuple" {
-		l.enter(inner, repeated)
-		return
+	for i := range group.NumFields() {
+		leaves = appendLeaves(leaves, of, group.Field(i), here, true)
 	}
-	l.enter(inner.into(group.Field(0), false), group.Field(0))
+	return leaves
 }
 
 // isList and isMap go by the logical type of a node, or by the converted type of older files.

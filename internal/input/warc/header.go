@@ -33,6 +33,56 @@ func field(line []byte) (name, value []byte, ok bool) {
 	return bytes.TrimRight(name, " \t"), bytes.TrimSpace(value), ok
 }
 
+// fields are the fields of the header of a WARC record, as they stand there.
+type fields struct {
+	kind, id, info, with, url, date, contentType, payloadType, languages []byte
+
+	length int64 // or unknownLength
+}
+
+var (
+	errEndless  = errors.New("the header of the record has no end")
+	errNoLength = errors.New("the record does not give its length")
+)
+
+// parseFields reads the fields that a text begins with, up to a blank line, and returns what follows.
+func parseFields(text []byte) (f fields, rest []byte, isWhole bool) {
+	f.length = unknownLength
+	for len(text) > 0 {
+		var line []byte
+		if line, text = nextLine(text); isBlank(line) {
+			return f, text, true
+		}
+		name, value, isField := field(line)
+		switch {
+		case !isField:
+		case is(name, "content-length") && f.length == unknownLength:
+			if length, ok := number(value); ok {
+				f.length = length
+			}
+		case is(name, "warc-type"):
+			f.kind = value
+		case is(name, "warc-record-id"):
+			f.id = value
+		case is(name, "warc-warcinfo-id"):
+			f.info = value
+		case is(name, "warc-concurrent-to"):
+			f.with = value
+		case is(name, "warc-target-uri"):
+			f.url = value
+		case is(name, "warc-date"):
+			f.date = value
+		case is(name, "content-type"):
+			f.contentType = value
+		case is(name, "warc-identified-content-language"):
+			f.languages = value
+		case is(name, "warc-identified-payload-type"):
+			f.payloadType = value
+		}
+	}
+	return f, nil, false
+}
+
 // is reports whether a name is the given one, which is in lower case. Names vary in case.
 func is(name []byte, lower string) bool {
 	return len(name) == len(lower) && bytes.EqualFold(name, []byte(lower))

@@ -1,17 +1,5 @@
 // Package warc reads web archives: WARC and WET (ISO 28500), and their forerunner ARC, versions 1 and 2.
 //
-//	reader := warc.NewReader(decoded, warc.Options{Limit: 64 << 20, Member: decoded.Member})
-//	parser := warc.Parser{Limit: 64 << 20}
-//	for {
-//		frame, err := reader.Next() // io.EOF at the end
-//		if frame.Fault == "" {
-//			record, err := parser.Parse(frame.Raw)
-//			if record.Use == warc.Document {
-//				// record.Payload, record.MediaType and record.Charset are for package webtext
-//			}
-//		}
-//	}
-//
 // A [Reader] cuts a decoded stream into frames. A [Parser] takes a record out of a frame: whose it is, whether it is a
 // document, and its payload, with the encodings of HTTP undone. The two are apart so that one goroutine can cut and
 // others parse, and so that a record can be copied without being understood.
@@ -227,43 +215,29 @@ func (r *Reader) readHeader() header {
 	arc, ok := parseARC(line)
 	h := header{begins: ok, length: len(line), block: arc.length}
 	if arc.length == unknownLength {
-		h.fault = "the record does not give its length"
+		h.fault = errNoLength.Error()
 	}
 	return h
 }
 
 func (r *Reader) readWARC(first int) header {
-	h := header{begins: true, isWARC: true, length: first, block: unknownLength}
-	r.ids = ids{r.ids.own[:0], r.ids.info[:0], r.ids.with[:0]}
-	for h.length < maxHeader {
+	h := header{begins: true, isWARC: true, length: first}
+	for h.length < maxHeader && !h.isWhole {
 		line := r.in.line(h.length)
 		if len(line) == 0 || isVersion(line) {
 			break
 		}
 		h.length += len(line)
-		if h.isWhole = isBlank(line); h.isWhole {
-			if h.block == unknownLength {
-				h.fault = "the record does not give its length"
-			}
-			return h
-		}
-		name, value, _ := field(line)
-		switch {
-		case is(name, "content-length") && h.block == unknownLength:
-			if length, ok := number(value); ok {
-				h.block = length
-			}
-		case is(name, "warc-type"):
-			h.isResponse = is(value, "response")
-		case is(name, "warc-record-id"):
-			r.ids.own = append(r.ids.own[:0], value...)
-		case is(name, "warc-warcinfo-id"):
-			r.ids.info = append(r.ids.info[:0], value...)
-		case is(name, "warc-concurrent-to"):
-			r.ids.with = append(r.ids.with[:0], value...)
-		}
+		h.isWhole = isBlank(line)
 	}
-	h.fault = "the header of the record has no end"
+	f, _, _ := parseFields(r.in.unread()[first:h.length])
+	h.block, h.isResponse = f.length, is(f.kind, "response")
+	r.ids = ids{append(r.ids.own[:0], f.id...), append(r.ids.info[:0], f.info...), append(r.ids.with[:0], f.with...)}
+	if !h.isWhole {
+		h.fault = errEndless.Error()
+	} else if h.block == unknownLength {
+		h.fault = errNoLength.Error()
+	}
 	return h
 }
 

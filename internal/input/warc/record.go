@@ -76,11 +76,7 @@ type Parser struct {
 	AsShown bool
 	decoder decoder
 	date    []byte
-	head    warcHead
-}
-
-type warcHead struct {
-	kind, contentType, payloadType []byte
+	head    fields
 }
 
 // Parse reads the raw bytes of a frame without a fault. An error says that the record is malformed.
@@ -99,31 +95,24 @@ func (p *Parser) Parse(raw []byte) (Record, error) {
 		r.Use, r.Type = Warcinfo, "warcinfo"
 		return r, nil
 	}
-	p.head = warcHead{payloadType: h.mediaType}
+	p.head = fields{payloadType: h.mediaType}
 	return p.response(r, rest[:min(max(h.length, 0), int64(len(rest)))])
 }
 
 func (p *Parser) parseWARC(rest []byte) (r Record, err error) {
-	p.head = warcHead{}
-	length := int64(unknownLength)
-	for {
-		var line []byte
-		if line, rest = nextLine(rest); len(line) == 0 {
-			return r, errors.New("the header of the record has no end")
-		} else if isBlank(line) {
-			break
-		}
-		if name, value, ok := field(line); ok {
-			p.field(&r, name, value)
-			if n, ok := number(value); ok && length == unknownLength && is(name, "content-length") {
-				length = n
-			}
-		}
+	head, rest, isWhole := parseFields(rest)
+	p.head = head
+	r.ID, r.URL, r.Date, r.Languages = head.id, head.url, head.date, head.languages
+	if inner, is := bytes.CutPrefix(r.URL, []byte("<")); is { // as Wget writes it
+		r.URL = bytes.TrimSuffix(inner, []byte(">"))
 	}
-	if length == unknownLength {
-		return r, errors.New("the record does not give its length")
+	switch {
+	case !isWhole:
+		return r, errEndless
+	case head.length == unknownLength:
+		return r, errNoLength
 	}
-	block := rest[:min(length, int64(len(rest)))]
+	block := rest[:min(head.length, int64(len(rest)))]
 	r.Type = strings.ToLower(string(p.head.kind))
 	if r.Type != "warcinfo" && isOfCrawler(r.URL) {
 		r.Use = OfCrawler
@@ -158,27 +147,6 @@ func isOfCrawler(address []byte) bool {
 		return has && string(before) == "metadata"
 	}
 	return aboutPage.Match(before)
-}
-
-func (p *Parser) field(r *Record, name, value []byte) {
-	switch {
-	case is(name, "warc-type"):
-		p.head.kind = value
-	case is(name, "warc-record-id"):
-		r.ID = value
-	case is(name, "warc-target-uri"):
-		if r.URL = value; bytes.HasPrefix(value, []byte("<")) { // as Wget writes it
-			r.URL = bytes.TrimSuffix(value[1:], []byte(">"))
-		}
-	case is(name, "warc-date"):
-		r.Date = value
-	case is(name, "content-type"):
-		p.head.contentType = value
-	case is(name, "warc-identified-content-language"):
-		r.Languages = value
-	case is(name, "warc-identified-payload-type"):
-		p.head.payloadType = value
-	}
 }
 
 func (p *Parser) response(r Record, block []byte) (Record, error) {

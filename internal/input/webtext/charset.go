@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/gogs/chardet"
-	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/transform"
@@ -149,28 +148,16 @@ func xmlLabel(head []byte) string {
 }
 
 func htmlLabel(head []byte) string {
-	tokens := html.NewTokenizer(bytes.NewReader(head))
-	for {
-		switch tokens.Next() {
-		case html.ErrorToken:
-			return ""
-		case html.StartTagToken, html.SelfClosingTagToken:
-			name, more := tokens.TagName()
-			if string(name) == "body" {
-				return ""
-			}
-			if string(name) != "meta" {
-				continue
-			}
-			for more {
-				var key, value []byte
-				key, value, more = tokens.TagAttr()
-				if label := labelIn(string(key), value); label != "" {
-					return label
-				}
+	for tokens, name := range headTags(head) {
+		for more := name == "meta"; more; {
+			var key, value []byte
+			key, value, more = tokens.TagAttr()
+			if label := labelIn(string(key), value); label != "" {
+				return label
 			}
 		}
 	}
+	return ""
 }
 
 func labelIn(key string, value []byte) string {

@@ -21,29 +21,37 @@ func Canonical(page []byte) []byte {
 	if !bytes.Contains(bytes.ToLower(head), []byte("canonical")) {
 		return nil
 	}
-	tokens := html.NewTokenizer(bytes.NewReader(head))
-	for {
-		switch tokens.Next() {
-		case html.ErrorToken:
-			return nil
-		case html.StartTagToken, html.SelfClosingTagToken:
-			name, more := tokens.TagName()
-			if string(name) == "body" {
-				return nil // links behind it do not count
+	for tokens, name := range headTags(head) {
+		isCanonical, address := false, []byte(nil)
+		for more := name == "link"; more; {
+			var key, value []byte
+			key, value, more = tokens.TagAttr()
+			switch string(key) {
+			case "rel":
+				isCanonical = slices.Contains(strings.Fields(strings.ToLower(string(value))), "canonical")
+			case "href":
+				address = bytes.TrimSpace(value)
 			}
-			isLink, isCanonical, address := string(name) == "link", false, []byte(nil)
-			for isLink && more {
-				var key, value []byte
-				key, value, more = tokens.TagAttr()
-				switch string(key) {
-				case "rel":
-					isCanonical = slices.Contains(strings.Fields(strings.ToLower(string(value))), "canonical")
-				case "href":
-					address = bytes.TrimSpace(value)
+		}
+		if isCanonical && (bytes.Contains(address, []byte("://")) || bytes.HasPrefix(address, []byte("//"))) {
+			return bytes.Clone(address)
+		}
+	}
+	return nil
+}
+
+// headTags yields the start tags of a page and their names, up to its body: links and titles behind that do not count.
+func headTags(page []byte) iter.Seq2[*html.Tokenizer, string] {
+	return func(yield func(*html.Tokenizer, string) bool) {
+		tokens := html.NewTokenizer(bytes.NewReader(page))
+		for {
+			switch tokens.Next() {
+			case html.ErrorToken:
+				return
+			case html.StartTagToken, html.SelfClosingTagToken:
+				if name, _ := tokens.TagName(); string(name) == "body" || !yield(tokens, string(name)) {
+					return
 				}
-			}
-			if isCanonical && (bytes.Contains(address, []byte("://")) || bytes.HasPrefix(address, []byte("//"))) {
-				return bytes.Clone(address)
 			}
 		}
 	}
@@ -52,26 +60,19 @@ func Canonical(page []byte) []byte {
 // TitleWords returns the title of a web page without its numbers, so that the titles of two versions of a page are one.
 // It is empty if the page has no title, or nothing but numbers in it.
 func TitleWords(page []byte) []byte {
-	tokens := html.NewTokenizer(bytes.NewReader(page[:min(len(page), mostHeadBytes)]))
-	for {
-		switch tokens.Next() {
-		case html.ErrorToken:
-			return nil
-		case html.StartTagToken:
-			switch name, _ := tokens.TagName(); string(name) {
-			case "body":
-				return nil // a title behind it is of a picture
-			case "title":
-				if tokens.Next() != html.TextToken {
-					return nil
-				}
-				words := bytes.FieldsFunc(tokens.Text(), func(r rune) bool {
-					return r == '.' || unicode.IsDigit(r) || unicode.IsSpace(r)
-				})
-				return bytes.Join(words, []byte(" "))
-			}
+	for tokens, name := range headTags(page[:min(len(page), mostHeadBytes)]) {
+		if name != "title" || bytes.HasSuffix(tokens.Raw(), []byte("/>")) {
+			continue
 		}
+		if tokens.Next() != html.TextToken {
+			return nil
+		}
+		words := bytes.FieldsFunc(tokens.Text(), func(r rune) bool {
+			return r == '.' || unicode.IsDigit(r) || unicode.IsSpace(r)
+		})
+		return bytes.Join(words, []byte(" "))
 	}
+	return nil
 }
 
 // TitleElements and HeadingElements contain texts that a user may weigh.
