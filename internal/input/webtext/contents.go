@@ -147,7 +147,7 @@ func after(text []byte, end string) []byte {
 }
 
 func (c *Contents) separate(t *tag) {
-	if n := len(c.Text); t.breaks && n > 0 && c.Text[n-1] != '\n' {
+	if n := len(c.Text); t.is(isBreaking) && n > 0 && c.Text[n-1] != '\n' {
 		c.Text = append(c.Text, '\n')
 	}
 }

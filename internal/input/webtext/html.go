@@ -132,14 +132,14 @@ func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 	isForeignPart := h.elements.isForeign()
 	if isForeignPart {
 		tokens.NextIsNotRawText()
-		if t.rules&isBreakout != 0 {
+		if t.is(isBreakout) {
 			h.elements.leaveForeign()
 			isForeignPart = false
 		}
 	}
-	if h.skip != nil && h.skip.rules&isForeign != 0 {
+	if h.skip != nil && h.skip.is(isForeign) {
 		tokens.NextIsNotRawText() // no element of SVG is a script
-		if t.rules&isBreakout != 0 {
+		if t.is(isBreakout) {
 			h.skip = nil
 		}
 	}
@@ -152,12 +152,12 @@ func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 	if t == noScript {
 		tokens.NextIsNotRawText()
 	}
-	isSkipped := t.kind == skipped && !(h.asShown && t.rules&isForeign != 0)
+	isSkipped := t.is(isSkipped) && !(h.asShown && t.is(isForeign))
 	switch {
 	case isClosed:
 	case isSkipped:
 		h.skip, h.depth, h.isSheet = t, 1, t == style && appliesAlways(raw)
-	case t.kind == link:
+	case t.is(isLink):
 		h.links++
 	case t == override && bytes.EqualFold(attributeOf(upToEnd(raw), "dir"), []byte("rtl")):
 		h.reversed++
@@ -173,7 +173,7 @@ func (h *htmlText) begin(tokens *html.Tokenizer, isClosed bool) {
 	}
 	if h.breaks(t, hides) {
 		h.endBlock()
-		h.block.isTitle, h.block.isHead = t.kind == title && !isClosed, t.rules&isHeading != 0
+		h.block.isTitle, h.block.isHead = t.is(isTitle) && !isClosed, t.is(isHeading)
 	}
 	if isOpened && !(isForeignPart && isClosed) {
 		h.open(t, raw, isClosed, hides, shows)
@@ -193,10 +193,10 @@ func (h *htmlText) open(t *tag, raw []byte, isClosed bool, hides, shows hiding) 
 	case t == header && h.elements.parts > 0: // of an article, and not of the page
 		aside = 0
 	}
-	if t.rules&isColoured != 0 {
+	if t.is(isColoured) {
 		shows |= colourless
 	}
-	if t.rules&isSized != 0 {
+	if t.is(isSized) {
 		shows |= tiny
 	}
 	own := t.hides
@@ -248,7 +248,7 @@ func (h *htmlText) end(raw []byte) {
 		h.reversed--
 		h.addText(endOfOverride)
 	}
-	if t.kind == link {
+	if t.is(isLink) {
 		h.links = max(h.links-1, 0)
 	}
 	if t == form {
@@ -265,10 +265,10 @@ func (h *htmlText) end(raw []byte) {
 // breaks reports whether a tag of an element that is hidden in some ways ends a line. Within what is left out it does
 // not, and the tags of what has no box do not.
 func (h *htmlText) breaks(t *tag, own hiding) bool {
-	if t.breaks {
+	if t.is(isBreaking) {
 		h.floor.endBlock()
 	}
-	return t.breaks && (t.kind == title || (h.elements.hidden()|own&gone)&^h.floor.void == 0)
+	return t.is(isBreaking) && (t.is(isTitle) || (h.elements.hidden()|own&gone)&^h.floor.void == 0)
 }
 
 func (h *htmlText) addText(piece []byte) {

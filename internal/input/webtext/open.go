@@ -46,6 +46,11 @@ const (
 	isForeign                      // holds elements of another language
 	isBreakout                     // ends such an element where it begins
 	isHeading                      // is the heading of what follows
+	isSkipped                      // holds nothing to read
+	isLink                         // leads to another page
+	isTitle                        // holds the name of the page
+	isBreaking                     // begins and ends a line
+	isHolding                      // its role may say that it holds what is not the main text
 )
 
 var ruled = map[rules]string{
@@ -60,6 +65,13 @@ var ruled = map[rules]string{
 	isSized:      "font button select textarea",
 	isForeign:    "svg math",
 	isHeading:    "h1 h2 h3",
+	isSkipped:    "script style svg math iframe noframes noembed",
+	isLink:       "a",
+	isTitle:      "title",
+	isBreaking: `address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset
+		figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li listing main menu nav ol
+		optgroup option p plaintext pre search section select summary table tbody td textarea tfoot th thead title tr ul xmp`,
+	isHolding: "div section ul ol dl table", // with end tags, so that none hides the rest of the page
 	isBreakout: `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu nobr ol p pre ruby s small
 		span strong strike sub sup table tt u ul var`,
 }
@@ -96,18 +108,8 @@ var svg, mathML, foreignPage = tags["svg"], tags["math"], tags["foreignobject"]
 
 func elementOf(t *tag, raw []byte) elementName {
 	n := elementName{tag: t}
-	if t != other {
-		return n
-	}
-	for i := range min(len(raw), len(n.name)) {
-		c := raw[i]
-		if c == '>' || c == '/' || isSpace(c) {
-			break
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		n.name[i] = c
+	if t == other {
+		n.name, _ = nameOf(raw)
 	}
 	return n
 }
@@ -125,18 +127,18 @@ func (e *elements) hidden() hiding {
 const mostOpen, mostSought = 1 << 14, 512
 
 func (e *elements) begin(n elementName, hides, shows hiding) {
-	if e.paragraphs > 0 && n.tag.rules&isBlock != 0 {
+	if e.paragraphs > 0 && n.tag.is(isBlock) {
 		e.endOne(paragraph, isBound)
 	}
 	for _, ended := range n.tag.ends {
-		if n.tag.rules&isPart != 0 {
+		if n.tag.is(isPart) {
 			e.endOne(ended, 0)
 		} else {
 			e.endOne(ended, isSection)
 		}
 	}
-	if n.tag.rules&isVoid != 0 || len(e.open) == mostOpen ||
-		e.tables == 0 && n.tag.rules&isPart != 0 && n.tag != table {
+	if n.tag.is(isVoid) || len(e.open) == mostOpen ||
+		e.tables == 0 && n.tag.is(isPart) && n.tag != table {
 		return
 	}
 	e.open = append(e.open, element{elementName: n, hides: hides, shows: shows, first: e.blocks})
@@ -168,7 +170,7 @@ func (e *elements) end(n elementName) {
 		e.endOne(n.tag, isBound)
 		return
 	}
-	goesOn := n.tag.rules&isFormatting != 0
+	goesOn := n.tag.is(isFormatting)
 	for at := len(e.open) - 1; at >= max(0, len(e.open)-mostSought); at-- {
 		open := &e.open[at]
 		switch {
@@ -180,7 +182,7 @@ func (e *elements) end(n elementName) {
 		case open.elementName == n:
 			e.cut(at)
 			return
-		case open.tag.rules&isBound != 0, !goesOn && open.tag.rules&(isBlock|isPart) != 0:
+		case open.tag.is(isBound), !goesOn && open.tag.is(isBlock|isPart):
 			return
 		}
 	}
@@ -235,17 +237,17 @@ func (e *elements) endOne(t *tag, bounds rules) {
 
 // cut closes the elements from one on. Elements of formatting that hide something go on, unless a bound ends.
 func (e *elements) cut(at int) {
-	ends, kept := e.open[at].tag.rules&isBound != 0, at
+	ends, kept := e.open[at].tag.is(isBound), at
 	e.last = e.open[at].hidden
 	for _, one := range slices.Backward(e.open[at:]) {
-		if one.tag.breaks {
+		if one.tag.is(isBreaking) {
 			e.ended = append(e.ended, one.first)
 		}
 	}
 	for i := at; i < len(e.open); i++ {
 		one := e.open[i]
 		e.count(one.tag, -1)
-		if i > at && !ends && one.tag.rules&isFormatting != 0 && one.hides != 0 {
+		if i > at && !ends && one.tag.is(isFormatting) && one.hides != 0 {
 			e.open[kept] = one
 			kept++
 		}

@@ -65,7 +65,7 @@ func (h *htmlText) ownHiding(tokens *html.Tokenizer, t *tag, raw []byte) (hides,
 			}
 		}
 	}
-	if isHidden && styled.shows&gone == 0 || t.breaks && t.rules&isPart == 0 && styled.emptiesBox {
+	if isHidden && styled.shows&gone == 0 || t.is(isBreaking) && !t.is(isPart) && styled.emptiesBox {
 		hides |= gone
 	}
 	if h.sheet.hides {

@@ -7,46 +7,16 @@ import (
 	"unicode"
 )
 
-// kind is what an element means for the text of a page.
-type kind uint8
-
-const (
-	// The others only end a line, or not even that.
-	_ kind = iota
-	// skipped elements hold nothing to read.
-	skipped
-	// link elements lead to other pages.
-	link
-	// title elements hold the name of the page.
-	title
-)
-
 // tag is what matters of an element.
 type tag struct {
-	kind   kind
-	breaks bool   // it begins and ends a line
-	holds  bool   // its role may say that it holds what is not the main text
-	aside  hiding // it holds what is not the main text
-	hides  hiding // what it holds is not seen
-	shows  hiding // what it holds is the main text all the same
-	rules  rules
-	ends   []*tag // open elements that it ends where it begins
+	aside hiding // it holds what is not the main text
+	hides hiding // what it holds is not seen
+	shows hiding // what it holds is the main text all the same
+	rules rules
+	ends  []*tag // open elements that it ends where it begins
 }
 
-// kinds are the elements that are more than that.
-var kinds = map[kind]string{
-	skipped: "script style svg math iframe noframes noembed",
-	link:    "a",
-	title:   "title",
-}
-
-// breaking are the elements that begin and end a line.
-const breaking = `address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset
-	figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li listing main menu nav ol
-	optgroup option p plaintext pre search section select summary table tbody td textarea tfoot th thead title tr ul xmp`
-
-// holding are the elements whose role counts. All of them need an end tag, so that none hides the rest of the page.
-const holding = "div section ul ol dl table"
+func (t *tag) is(r rules) bool { return t.rules&r != 0 }
 
 // asideElements are the elements that hold what is not the main text.
 var asideElements = map[hiding]string{
@@ -89,17 +59,6 @@ func makeTags() map[string]*tag {
 		}
 		return table[name]
 	}
-	for kind, names := range kinds {
-		for _, name := range strings.Fields(names) {
-			at(name).kind = kind
-		}
-	}
-	for _, name := range strings.Fields(breaking) {
-		at(name).breaks = true
-	}
-	for _, name := range strings.Fields(holding) {
-		at(name).holds = true
-	}
 	for why, names := range asideElements {
 		for name := range strings.FieldsSeq(names) {
 			at(name).aside = why
@@ -110,7 +69,7 @@ func makeTags() map[string]*tag {
 	}
 	at("datalist").hides = gone | controls
 	at("main").shows, at("article").shows = asides, forms
-	at(svgText).breaks = true
+	at(svgText).rules = isBreaking
 	addRules(at)
 	for name := range strings.FieldsSeq("bdo desc metadata annotation annotation-xml") {
 		at(name) // which has no rules
@@ -144,31 +103,32 @@ func (h *htmlText) tagOf(raw []byte) *tag {
 
 // tagOf returns the element of a raw tag, after its opening bracket.
 func tagOf(raw []byte) *tag {
-	var name [longestName]byte
-	n := 0
-	for ; n < len(raw); n++ {
-		c := raw[n]
-		if c == '>' || c == '/' || isSpace(c) {
-			break
-		}
-		if n == longestName {
-			return other
-		}
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		name[n] = c
-	}
+	name, n := nameOf(raw)
 	if t := tags[string(name[:n])]; t != nil {
 		return t
 	}
 	return other
 }
 
+// nameOf returns the name of a raw tag, after its opening bracket, in small letters, or the beginning of a long one.
+func nameOf(raw []byte) (name [longestName + 2]byte, n int) {
+	for ; n < min(len(raw), len(name)); n++ {
+		c := raw[n]
+		if c == '>' || c == '/' || isSpace(c) {
+			break
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		name[n] = c
+	}
+	return name, n
+}
+
 // asideOf returns why an element holds what is not the main text, by its start tag; 0 if it may hold it. Of several
 // roles the first one counts.
 func (t *tag) asideOf(raw []byte) hiding {
-	if t.aside != 0 || !t.holds {
+	if t.aside != 0 || !t.is(isHolding) {
 		return t.aside
 	}
 	tag := upToEnd(raw)
