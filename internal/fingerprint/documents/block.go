@@ -24,9 +24,8 @@ type block struct {
 	rejects  []byte
 	forAudit AuditDocuments
 	findings.Findings
-	values valueCounts // documents of each source, if a value is the source
-	pages  []byte      // records of pages of sites
-	// pageTexts are the texts of these pages, if they are watched.
+	values    valueCounts // documents of each source, if a value is the source
+	pages     []byte      // records of pages of sites
 	pageTexts []byte
 	sites     siteCounts // pages of each site, and redirects
 	isWhole   bool       // see [Kept]
@@ -175,7 +174,6 @@ type Repeats struct {
 	seen       [4096]seenDocument
 }
 
-// seenDocument is what identifies a document: its digest, and a mark that equal documents share.
 type seenDocument struct {
 	digest      digest.Digest
 	mark        uint64

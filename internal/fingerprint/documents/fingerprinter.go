@@ -24,7 +24,6 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
-// Sets says how much of the sets of documents a sketch block keeps.
 type Sets string
 
 // A block keeps all hashes of a set, some of the smallest, or none.
@@ -49,8 +48,7 @@ type Kept struct {
 	Sets     Sets
 	Smallest int `json:",omitempty"`
 	// Fingerprints is the kind of the fingerprints, empty for sets. Sets and Smallest are about that kind only.
-	Fingerprints fingerprints.Name `json:",omitempty"`
-	// ExcludeQuotations leaves quoted words out of sequences.
+	Fingerprints      fingerprints.Name `json:",omitempty"`
 	ExcludeQuotations bool
 }
 
@@ -212,7 +210,6 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 	return nil
 }
 
-// mark fills in what a block has of a document in addition to its fingerprint.
 func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, r *Record) {
 	d.Scope, d.Side = f.marker.scopeOf(r, &b.Counts)
 	d.Source, _ = f.marker.sourceOf(r)
@@ -256,7 +253,6 @@ func isBlank(texts [][]byte) bool {
 	})
 }
 
-// countKind counts a document that has no text, that is code by its name, or a page of the web.
 func countKind(counts *findings.Texts, format corpus.Format, content *corpus.Record) {
 	if isBlank(content.Texts) {
 		counts.Blank++

@@ -309,7 +309,6 @@ func (p Pool[T]) Run(ctx context.Context) (time.Duration, error) {
 	return time.Duration(cpu.Load()), err
 }
 
-// poolRun is a pool at work. Each channel has room for all items.
 type poolRun[T any] struct {
 	Pool[T]
 	free, filled, ordered chan *item[T]
@@ -383,7 +382,6 @@ type AuditHashes struct {
 	name  uint64 // the hash of that name
 }
 
-// NewAuditHashes returns the hashes of the documents of the inputs.
 func (in *Inputs) NewAuditHashes() *AuditHashes { return &AuditHashes{files: in.Files, file: -1} }
 
 // Of returns the hash of a document, given the first word of its digest.

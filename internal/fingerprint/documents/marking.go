@@ -41,10 +41,8 @@ func (m Marking) fields() []string {
 	return slices.Compact(slices.Sorted(slices.Values(fields)))
 }
 
-// marker marks documents. It is not for concurrent use.
 type marker struct {
-	order preference.Order
-	// isRanked says that the order depends on the source.
+	order    preference.Order
 	isRanked bool
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
 	source, scope, side int
@@ -191,7 +189,6 @@ func (p Paging) fields() []string {
 	return fields
 }
 
-// pager tells the pages of sites. It is not for concurrent use.
 type pager struct {
 	paging Paging
 	// The numbers of the fields in [corpus.Record.Others], -1 for none.
@@ -361,7 +358,6 @@ func OpenPages(w *work.TaskContext, buffer int) (p Pages, err error) {
 	return p, err
 }
 
-// Pages are the pages of a split.
 type Pages struct {
 	packed []byte
 	pieces []pagePiece // of these bytes

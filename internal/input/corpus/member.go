@@ -164,7 +164,8 @@ func (d *inflatedMember) Read(p []byte) (int, error) {
 	case d.left < 0:
 		return n, inflate.LastFault("zip member is longer than its archive says: documents after this point are lost")
 	case err == io.EOF && (d.left > 0 || d.sum.Sum32() != d.want):
-		return n, inflate.LastFault("zip checksum does not match: documents of the member that ends here may be damaged")
+		return n,
+			inflate.LastFault("zip checksum does not match: documents of the member that ends here may be damaged")
 	case err == io.EOF || err == nil:
 		return n, err
 	}

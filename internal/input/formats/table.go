@@ -72,14 +72,14 @@ func ofTables(d corpus.Definition, open openTable) corpus.Definition {
 		defer s.Close() // a close after reads loses nothing
 		return s.table.parts(), nil
 	}
-	d.CopyRows = func(file *corpus.File, l corpus.Limits, out io.Writer, rows corpus.RowCopy) (copied int64, err error) {
+	d.CopyRows = func(file *corpus.File, l corpus.Limits, out io.Writer, rows corpus.RowCopy) (n int64, err error) {
 		err = with(file, l, func(t table) error {
-			if copied, err = t.Copy(out, rows); err != nil {
+			if n, err = t.Copy(out, rows); err != nil {
 				err = fmt.Errorf("copy rows of %s: %w", file.Path, err)
 			}
 			return err
 		})
-		return copied, err
+		return n, err
 	}
 	d.Annotatable = func(file *corpus.File, w corpus.Wanted) error {
 		return with(file, corpus.Limits{}, func(t table) error { return t.Annotatable(w.Columns) })

@@ -99,8 +99,9 @@ func openXZ(l *byLibrary, window int64) (io.Reader, error) {
 	head, _ := l.input.Peek(xzHeader) // the decoder meets the same error
 	dictionary := max(xzDictionary(head), SmallWindow)
 	if dictionary > window {
-		return nil, LastFault("xz block needs a dictionary of %d MiB, and at most %d MiB are held: recompress the file with xz -6, "+
-			"or give a --memory of eight times that; documents after this point are lost",
+		return nil, LastFault(
+			"xz block needs a dictionary of %d MiB, and at most %d MiB are held: recompress the file with xz -6, "+
+				"or give a --memory of eight times that; documents after this point are lost",
 			(dictionary+1<<20-1)>>20, window>>20)
 	}
 	if dictionary > SmallWindow {

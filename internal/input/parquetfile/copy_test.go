@@ -208,7 +208,8 @@ func TestCopyFails(t *testing.T) {
 	}
 	for most := 0; most < whole.Len(); most += whole.Len()/200 + 1 {
 		output := failing(most)
-		if _, err := file.Copy(&output, corpus.RowCopy{Keep: func(int64) bool { return true }}); !errors.Is(err, errFull) {
+		rows := corpus.RowCopy{Keep: func(int64) bool { return true }}
+		if _, err := file.Copy(&output, rows); !errors.Is(err, errFull) {
 			t.Fatalf("error %v with room for %d bytes", err, most)
 		}
 	}

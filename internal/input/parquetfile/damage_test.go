@@ -149,7 +149,8 @@ func TestStorageFails(t *testing.T) {
 	if _, err := contentOf(file, 1); !errors.Is(err, broken) || known(err) {
 		t.Errorf("read: %v", err)
 	}
-	if _, err := file.Copy(io.Discard, corpus.RowCopy{Keep: func(int64) bool { return true }}); !errors.Is(err, broken) || known(err) {
+	rows := corpus.RowCopy{Keep: func(int64) bool { return true }}
+	if _, err := file.Copy(io.Discard, rows); !errors.Is(err, broken) || known(err) {
 		t.Errorf("copy: %v", err)
 	}
 	storage.fail, storage.data = nil, data[:200]

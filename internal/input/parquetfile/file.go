@@ -1,8 +1,8 @@
 // Package parquetfile reads, writes and copies Parquet files.
 //
-// [Open] reads the footer of a file, and [File.Columns] chooses columns. A [Cursor] then reads one row group. It appends
-// whole rows to a buffer of the caller, column values as bytes, and [Rows] takes them out again. [NewWriter] writes rows
-// of results, and [File.Copy] a part of the rows of a file.
+// [Open] reads the footer of a file, and [File.Columns] chooses columns. A [Cursor] then reads a row group: it appends
+// whole rows to a buffer of the caller, column values as bytes, and [Rows] takes them out again. [NewWriter] writes
+// rows of results, and [File.Copy] a part of the rows of a file.
 //
 // # Paths
 //

@@ -61,7 +61,6 @@ func (d *decoder) undo(buffer int, body []byte, listed [][]byte, limit int64) (d
 	return nil, -1, nil
 }
 
-// hasMagic reports whether a body begins as one in an encoding does for sure.
 func hasMagic(encoding, body []byte) bool {
 	switch {
 	case is(encoding, "gzip"), is(encoding, "x-gzip"):

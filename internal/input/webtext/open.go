@@ -68,9 +68,9 @@ var ruled = map[rules]string{
 	isSkipped:    "script style svg math iframe noframes noembed",
 	isLink:       "a",
 	isTitle:      "title",
-	isBreaking: `address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset
-		figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li listing main menu nav ol
-		optgroup option p plaintext pre search section select summary table tbody td textarea tfoot th thead title tr ul xmp`,
+	// blocks begin and end lines, too
+	isBreaking: "body br caption col colgroup frame frameset head html legend optgroup option select tbody td textarea " +
+		"tfoot th thead title tr",
 	isHolding: "div section ul ol dl table", // with end tags, so that none hides the rest of the page
 	isBreakout: `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu nobr ol p pre ruby s small
 		span strong strike sub sup table tt u ul var`,
@@ -88,6 +88,9 @@ var enders = []struct{ starts, ends string }{
 
 func addRules(at func(name string) *tag) {
 	for rule, names := range ruled {
+		if rule == isBlock {
+			rule |= isBreaking
+		}
 		for name := range strings.FieldsSeq(names) {
 			at(name).rules |= rule
 		}
@@ -203,7 +206,6 @@ func (e *elements) foreignAt() int {
 	return -1
 }
 
-// leaveForeign ends the elements of SVG and MathML that an element of HTML begins in.
 func (e *elements) leaveForeign() {
 	for at := e.foreignAt(); at >= 0; at = e.foreignAt() {
 		e.cut(at)

@@ -23,7 +23,6 @@ type nameStyle struct {
 	isUnknown           bool // it may be shown in another context
 }
 
-// cascaded is what a declaration does, and how much it counts.
 type cascaded struct {
 	hides bool
 	rank  int
@@ -132,7 +131,6 @@ func (s *sheet) put(name string, style nameStyle) {
 	s.names[name] = style
 }
 
-// isName reports whether a selector is a class or an id, and nothing else.
 func isName(selector string) bool {
 	return len(selector) > 1 && (selector[0] == '.' || selector[0] == '#') && nameEnd(selector) == len(selector)
 }
@@ -146,7 +144,6 @@ func nameEnd(text string) int {
 	return end
 }
 
-// namesOf yields the classes and ids in a selector.
 func namesOf(selector string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for {

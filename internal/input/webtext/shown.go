@@ -134,7 +134,6 @@ func ofDataAddress(address string) []byte {
 	return nil
 }
 
-// shownAttributes are the attributes whose values fields of forms show.
 var shownAttributes = map[*tag][]string{
 	input: {"value", "placeholder"}, tags["textarea"]: {"placeholder"}, tags["option"]: {"label"},
 	tags["optgroup"]: {"label"},
@@ -178,7 +177,6 @@ func (h *htmlText) showAttributes(t *tag, raw []byte, hides hiding) (shows hidin
 	return 0
 }
 
-// hasNoRoom reports whether a picture has no width or no height.
 func hasNoRoom(tag []byte) bool {
 	return isNought(string(attributeOf(tag, "width"))) || isNought(string(attributeOf(tag, "height")))
 }

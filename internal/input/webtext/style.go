@@ -84,7 +84,6 @@ type styleHiding struct {
 	emptiesBox bool
 }
 
-// hidingOf returns what a style hides, and what it shows again.
 func (h *htmlText) hidingOf(style []byte) styleHiding {
 	if known, is := h.styles[string(style)]; is {
 		return known
@@ -99,7 +98,6 @@ func (h *htmlText) hidingOf(style []byte) styleHiding {
 	return of
 }
 
-// declarations are what a style says, by property, in small letters.
 type declarations map[string]string
 
 // declarationsOf reads an attribute style. An important value of a property counts, else the last.

@@ -7,7 +7,6 @@ import (
 	"unicode"
 )
 
-// tag is what matters of an element.
 type tag struct {
 	aside hiding // it holds what is not the main text
 	hides hiding // what it holds is not seen
@@ -48,7 +47,6 @@ var asideNames = map[string]hiding{
 	"breadcrumbs": menus,
 }
 
-// tags are the elements that are not just passed over.
 var tags = makeTags()
 
 func makeTags() map[string]*tag {

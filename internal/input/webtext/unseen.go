@@ -67,7 +67,6 @@ func (d declarations) isEmptyBox() bool {
 	return isTiny(d["width"]) || isTiny(d["height"]) || isTiny(d["max-width"]) || isTiny(d["max-height"])
 }
 
-// isOutOfLine reports whether a style takes an element out of its line, which makes it a box.
 func (d declarations) isOutOfLine() bool {
 	position, float := d["position"], d["float"]
 	return position == "absolute" || position == "fixed" || float == "left" || float == "right"
