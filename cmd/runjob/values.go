@@ -94,7 +94,7 @@ func isFieldFlag(name string) bool {
 // fieldsOf returns the fields of the first records of the first file with fields; nil if there is none.
 func fieldsOf(ctx context.Context, inputs []string) []string {
 	config := job.Default()
-	found, err := listing.Corpus(ctx, inputs, "input", &config)
+	found, err := listing.Corpus(ctx, inputs, "input", &config, nil)
 	if err != nil || len(inputs) == 0 {
 		return nil
 	}

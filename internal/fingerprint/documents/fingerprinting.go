@@ -375,14 +375,10 @@ func (r *poolRun[T]) write(ctx context.Context) error {
 // AuditHashes gives documents the hashes by which the audit chooses them: it chooses a document if the hash is below
 // the [audit.Limit] of a share. A hash depends on the name of the file and the position there, so that files which come
 // or go do not change it. Equal documents of the reference are chosen together, since only the first of them can be in
-// a pair of the job. Not for concurrent use.
-type AuditHashes struct {
-	files []corpus.File
-	file  int    // whose name was hashed last, -1 if it was a file of a group
-	name  uint64 // the hash of that name
-}
+// a pair of the job.
+type AuditHashes struct{ files []corpus.File }
 
-func (in *Inputs) NewAuditHashes() *AuditHashes { return &AuditHashes{files: in.Files, file: -1} }
+func (in *Inputs) NewAuditHashes() *AuditHashes { return &AuditHashes{in.Files} }
 
 // Of returns the hash of a document, given the first word of its digest.
 func (h *AuditHashes) Of(ref docref.Ref, digest uint64) uint64 {
@@ -395,10 +391,7 @@ func (h *AuditHashes) at(number int, position int64, digest uint64) uint64 {
 		return audit.Hash(digest)
 	}
 	name, inFile := file.Place(position)
-	if number != h.file || file.Members != nil {
-		h.file, h.name = number, xxh3.HashString(name)
-	}
-	return audit.Hash(h.name ^ uint64(inFile))
+	return audit.Hash(xxh3.HashString(name) ^ uint64(inFile))
 }
 
 // AuditDocuments collects the documents of a split that the audit may want, with their sets. The zero value is usable.

@@ -294,19 +294,15 @@ func isText(t arrow.DataType) bool {
 
 // hasSoundOffsets reports whether the offsets of an array, and of the arrays in it, ascend within their values. The
 // library trusts them when it copies: damaged ones have made it ask for 2^47 bytes.
-func hasSoundOffsets(a arrow.Array) bool {
-	if a.Len() == 0 {
+func hasSoundOffsets(of arrow.Array) bool {
+	if of.Len() == 0 {
 		return true // it need not have any offset
 	}
-	switch a := a.(type) {
-	case *array.String:
-		return areSound(a.ValueOffsets(), bytesOf(a))
-	case *array.Binary:
-		return areSound(a.ValueOffsets(), bytesOf(a))
-	case *array.LargeString:
-		return areSound(a.ValueOffsets(), bytesOf(a))
-	case *array.LargeBinary:
-		return areSound(a.ValueOffsets(), bytesOf(a))
+	switch a := of.(type) {
+	case interface{ ValueOffsets() []int32 }:
+		return areSound(a.ValueOffsets(), bytesOf(of))
+	case interface{ ValueOffsets() []int64 }:
+		return areSound(a.ValueOffsets(), bytesOf(of))
 	case *array.List:
 		return isSoundList(a.Offsets(), a, a.ListValues())
 	case *array.LargeList:

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/rangetable"
 )
 
 //go:embed table.txt
@@ -44,12 +46,11 @@ var theTable = sync.OnceValue(func() *table {
 		}
 	}
 	for _, all := range unseen {
-		for _, in := range all.R16 {
-			t.drop(rune(in.Lo), rune(in.Hi), rune(in.Stride))
-		}
-		for _, in := range all.R32 {
-			t.drop(rune(in.Lo), rune(in.Hi), rune(in.Stride))
-		}
+		rangetable.Visit(all, func(r rune) {
+			if !isSeen(r) {
+				t.set(r, 1)
+			}
+		})
 	}
 	return t
 })
@@ -92,14 +93,6 @@ func (t *table) set(r rune, target int) {
 		*page = new([256]uint16)
 	}
 	(*page)[r%256] = uint16(target)
-}
-
-func (t *table) drop(from, to, stride rune) {
-	for r := from; r <= to; r += stride {
-		if !isSeen(r) {
-			t.set(r, 1)
-		}
-	}
 }
 
 func (t *table) of(r rune) uint16 {

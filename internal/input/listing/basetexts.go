@@ -96,7 +96,7 @@ func (b *baseTexts) distinct() {
 func listBaseTexts(ctx context.Context, c *job.Config) (corpus.Listing, error) {
 	choices := *c
 	choices.Format, choices.Encoding, choices.Include, choices.Exclude = corpus.AutoFormat, "", nil, nil
-	found, err := Corpus(ctx, c.Ignore, "base texts", &choices)
+	found, err := Corpus(ctx, c.Ignore, "base texts", &choices, nil)
 	if err == nil && len(found.Unread) > 0 { // nothing of it would be left out, and nobody would know
 		err = corpus.Unreadable(found.Unread)
 	}

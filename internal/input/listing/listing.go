@@ -69,7 +69,7 @@ type Earlier struct {
 func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File,
 	choosesFields bool,
 ) (found listed, err error) {
-	if found.input, err = find(ctx, c.Input, "input", c, known); err == nil {
+	if found.input, err = Corpus(ctx, c.Input, "input", c, known); err == nil {
 		if ReadLists(c, found.input.Files); choosesFields {
 			found.fields = ChooseFields(c, found.input.Files)
 		}
@@ -86,7 +86,7 @@ func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File
 	if len(c.Reference) == 0 {
 		return found, nil
 	}
-	if found.reference, err = find(ctx, c.Reference, "reference", c, known); err == nil {
+	if found.reference, err = Corpus(ctx, c.Reference, "reference", c, known); err == nil {
 		ReadLists(c, found.reference.Files)
 		for i := range found.reference.Files {
 			found.reference.Files[i].Reference = true
@@ -133,13 +133,9 @@ func cut(ctx context.Context, c *job.Config, inputs []string, found *corpus.List
 	return nil
 }
 
-// Corpus lists the files of one corpus, which have the format of the configuration. It reports its progress now and
-// then, under the name of the corpus, if the configuration wants to know.
-func Corpus(ctx context.Context, inputs []string, name string, c *job.Config) (corpus.Listing, error) {
-	return find(ctx, inputs, name, c, nil)
-}
-
-func find(ctx context.Context, inputs []string, name string, c *job.Config,
+// Corpus lists the files of one corpus, which have the format of the configuration; known are as in [corpus.Options]. It
+// reports its progress now and then, under the name of the corpus, if the configuration wants to know.
+func Corpus(ctx context.Context, inputs []string, name string, c *job.Config,
 	known map[string]corpus.File,
 ) (corpus.Listing, error) {
 	options := Options(c)
