@@ -137,7 +137,7 @@ type RangePosition struct {
 // AuditDocument is a document that is sampled for the audit. Its set is packed.
 type AuditDocument struct {
 	Ref         docref.Ref
-	Hash        uint64 // by which it is chosen, see [documents.AuditHashes]
+	Hash        uint64 // by which it is chosen, see [documents.Inputs.AuditHash]
 	Digest      uint64 // the first word of its digest
 	Scope, Side uint64
 	Set         []byte

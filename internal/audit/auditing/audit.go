@@ -120,7 +120,7 @@ func (a *Audit) Task(ctx context.Context, t work.Task, w *work.TaskContext) erro
 		sample:     sample,
 		probe:      sample.index.NewProbe(),
 		w:          w,
-		hashes:     a.layout.Inputs.NewAuditHashes(),
+		inputs:     a.layout.Inputs,
 		recent:     make([]recentClass, recentClasses),
 	}
 	switch {
@@ -239,7 +239,7 @@ type search struct {
 	sample     *sample
 	probe      *audit.Probe
 	w          *work.TaskContext
-	hashes     *documents.AuditHashes
+	inputs     *documents.Inputs
 	recent     []recentClass
 	classes    []audit.Class // classes that have partners
 }
@@ -257,7 +257,7 @@ func (s *search) blocks(ctx context.Context) error {
 // described returns what decides whether the audit looks at a document.
 func (s *search) described(block *sketchblock.Block, i int) records.AuditDocument {
 	ref, digest := block.Ref(i), block.DigestLead(i)
-	return records.AuditDocument{Ref: ref, Hash: s.hashes.Of(ref, digest), Digest: digest}
+	return records.AuditDocument{Ref: ref, Hash: s.inputs.AuditHash(ref, digest), Digest: digest}
 }
 
 // byHeads goes through the documents of a block. Most show by their heads that they are similar to no sampled one.

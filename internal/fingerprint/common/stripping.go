@@ -52,7 +52,6 @@ func (s *Stripping) Task(ctx context.Context, t work.Task, w *work.TaskContext) 
 		taskContext: w,
 		split:       t.Number,
 		common:      list.Shingles,
-		hashes:      s.inputs.NewAuditHashes(),
 		builder:     sketchblock.NewBuilder(s.Kept.Scheme.Bands, sketch.SimHashWords(s.SimHashBits)),
 	}
 	if o.whole, err = newWhole(s.Kept.Fingerprints); err != nil {
@@ -93,7 +92,6 @@ type stripped struct {
 	shared      []uint64
 	parts       []byte // the common shingles of the documents of a block
 	forAudit    documents.AuditDocuments
-	hashes      *documents.AuditHashes
 }
 
 func (s *stripped) add(block *sketchblock.Block, i int) error {
@@ -123,7 +121,7 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 		Capture:  block.Capture(i),
 	}
 	if s.AuditSample > 0 {
-		s.forAudit.Add(s.shares, &d, own, s.hashes.Of(d.Ref, d.Digest[0]), s.inputs.Files[d.Ref.File()].Reference)
+		s.forAudit.Add(s.shares, &d, own, s.inputs.AuditHash(d.Ref, d.Digest[0]), s.inputs.Files[d.Ref.File()].Reference)
 	}
 	s.whole.Leave(&d, &s.whole.content, own, s.common)
 	d.Set = s.Kept.Of(d.Set)

@@ -70,9 +70,9 @@ func outcomeOf(t *testing.T, inputs *Inputs, sample int, folder string) work.Out
 	return o
 }
 
-// TestAuditHashes: a document of the input is chosen by the name of its file and its position there, alone or in a
+// TestAuditHash: a document of the input is chosen by the name of its file and its position there, alone or in a
 // group. Documents of the reference are chosen by what they hold.
-func TestAuditHashes(t *testing.T) {
+func TestAuditHash(t *testing.T) {
 	texts := []corpus.File{{Name: "a.txt"}, {Name: "b.txt"}}
 	in := Inputs{Files: []corpus.File{
 		{Name: "r.jsonl", Reference: true},
@@ -80,14 +80,13 @@ func TestAuditHashes(t *testing.T) {
 		{Name: "b.txt"},
 		{Name: "c.jsonl"},
 	}}
-	h := in.NewAuditHashes()
-	if h.at(0, 1, 7) != h.at(0, 2, 7) || h.at(0, 1, 7) == h.at(0, 1, 8) {
+	if in.auditHash(0, 1, 7) != in.auditHash(0, 2, 7) || in.auditHash(0, 1, 7) == in.auditHash(0, 1, 8) {
 		t.Error("documents of the reference are not chosen by what they hold")
 	}
-	if h.at(1, 1, 7) != h.at(2, 0, 8) || h.at(1, 0, 7) == h.at(1, 1, 7) {
+	if in.auditHash(1, 1, 7) != in.auditHash(2, 0, 8) || in.auditHash(1, 0, 7) == in.auditHash(1, 1, 7) {
 		t.Error("a text has another hash in a group")
 	}
-	if a := h.at(3, 5, 7); a == h.at(3, 6, 7) || a == h.at(2, 5, 7) || a != h.at(3, 5, 8) {
+	if a := in.auditHash(3, 5, 7); a == in.auditHash(3, 6, 7) || a == in.auditHash(2, 5, 7) || a != in.auditHash(3, 5, 8) {
 		t.Error("documents of the input are not chosen by where they are")
 	}
 }

@@ -67,8 +67,7 @@ func (k *Kept) Of(set []uint64) []uint64 {
 type fingerprinter struct {
 	making
 	shares audit.Shares
-	hashes *AuditHashes
-	files  []corpus.File
+	inputs *Inputs
 	source *recordDecoder
 	marker *marker
 	kind   *fingerprints.Kind
@@ -88,8 +87,7 @@ func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares au
 ) (*fingerprinter, error) {
 	f := &fingerprinter{
 		shares: shares,
-		hashes: inputs.NewAuditHashes(),
-		files:  inputs.Files,
+		inputs: inputs,
 		source: newRecordDecoder(inputs.Files, s.Wanted()),
 	}
 	var err error
@@ -104,7 +102,7 @@ func newFingerprinter(s Sketching, kept Kept, ranks *preference.Ranks, shares au
 }
 
 func (f *fingerprinter) record(b *block, r *Record) error {
-	file := &f.files[r.File]
+	file := &f.inputs.Files[r.File]
 	documents, bytes := &b.Counts.Documents, &b.Counts.Bytes
 	if file.Reference {
 		documents, bytes = &b.Counts.ReferenceDocuments, &b.Counts.ReferenceBytes
@@ -169,7 +167,7 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 	if f.wants != nil && !f.wants(r) {
 		return f.budget.Err()
 	}
-	d, file, before := &f.made, &f.files[r.File], b.end()
+	d, file, before := &f.made, &f.inputs.Files[r.File], b.end()
 	err := panics.Over(fingerprinted, func() error {
 		*d = f.maker.Make(r.Raw, r.Content)
 		if err := f.budget.Err(); err != nil {
@@ -200,7 +198,7 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 		b.Texts.Tiny++
 	}
 	if f.shares.Sampled > 0 {
-		b.forAudit.Add(f.shares, one, d.Set, f.hashes.at(r.File, r.Position, one.Digest[0]), file.Reference)
+		b.forAudit.Add(f.shares, one, d.Set, f.inputs.auditHash(r.File, r.Position, one.Digest[0]), file.Reference)
 	}
 	if f.takes != nil {
 		f.takes(one, d.Set)
@@ -216,7 +214,7 @@ func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, 
 	d.Ref, d.Digest, d.ID = ref, sketchblock.InScope(d.Digest, d.Scope), r.Content.ID
 	b.capture = records.AppendCapture(b.capture[:0], r.Content.URL, r.Content.Date, r.Content.Title)
 	d.Capture = b.capture
-	d.Priority, d.Ties = f.marker.priority(r, &f.files[r.File], &b.Counts)
+	d.Priority, d.Ties = f.marker.priority(r, &f.inputs.Files[r.File], &b.Counts)
 	if len(d.ID) == 0 {
 		b.Unnamed++
 	}

@@ -24,7 +24,6 @@ import (
 
 	"mirrorbeam.dev/internal/audit"
 	"mirrorbeam.dev/internal/fingerprint/fingerprints"
-	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/keep/preference"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
@@ -372,21 +371,16 @@ func (r *poolRun[T]) write(ctx context.Context) error {
 	return nil
 }
 
-// AuditHashes gives documents the hashes by which the audit chooses them: it chooses a document if the hash is below
-// the [audit.Limit] of a share. A hash depends on the name of the file and the position there, so that files which come
-// or go do not change it. Equal documents of the reference are chosen together, since only the first of them can be in
-// a pair of the job.
-type AuditHashes struct{ files []corpus.File }
-
-func (in *Inputs) NewAuditHashes() *AuditHashes { return &AuditHashes{in.Files} }
-
-// Of returns the hash of a document, given the first word of its digest.
-func (h *AuditHashes) Of(ref docref.Ref, digest uint64) uint64 {
-	return h.at(ref.File(), ref.Position(), digest)
+// AuditHash returns the hash by which the audit chooses a document, given the first word of its digest: it chooses the
+// document if the hash is below the [audit.Limit] of a share. The hash depends on the name of the file and the position
+// there, so that files which come or go do not change it. Equal documents of the reference are chosen together, since
+// only the first of them can be in a pair of the job.
+func (in *Inputs) AuditHash(ref docref.Ref, digest uint64) uint64 {
+	return in.auditHash(ref.File(), ref.Position(), digest)
 }
 
-func (h *AuditHashes) at(number int, position int64, digest uint64) uint64 {
-	file := &h.files[number]
+func (in *Inputs) auditHash(number int, position int64, digest uint64) uint64 {
+	file := &in.Files[number]
 	if file.Reference {
 		return audit.Hash(digest)
 	}

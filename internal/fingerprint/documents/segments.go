@@ -128,7 +128,7 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 	run.Durable = true
 	defer run.Abort()
 	all, forAudits := make([]stretchFigures, len(split)), make([][]byte, len(split))
-	shard, passages, headed := 0, fingerprints.NewPassages(f.PassageShingles), f.headed()
+	shard, passages := 0, fingerprints.NewPassages(f.PassageShingles)
 	thisSegment := func(uint64) int { return shard }
 	counts := newTally(run, thisSegment, thisSegment)
 	err := f.read(ctx, reader, &w.Figures, func(b *block) error {
@@ -141,7 +141,7 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 		all[shard].add(b)
 		forAudits[shard] = append(forAudits[shard], b.forAudit.sampled...)
 		b.forAudit.reset()
-		if err := errors.Join(counts.add(b), f.makeHeads(b, passages, headed)); err != nil {
+		if err := errors.Join(counts.add(b), f.makeHeads(b, passages)); err != nil {
 			return err
 		}
 		return b.write(run, shard, shard)
@@ -162,17 +162,6 @@ func (f *Fingerprinting) makeSegments(ctx context.Context, number int, w *work.T
 		w.Figures.Bytes += all[i].Counts.Bytes + all[i].Counts.ReferenceBytes
 	}
 	return run.Close()
-}
-
-// headed returns which documents of a file get heads, given their positions: all, but where documents have band keys
-// these rule them out, and the audit alone wants heads.
-func (f *Fingerprinting) headed() func(file int) func(docref.Ref, uint64) bool {
-	hashes, probed := f.inputs.NewAuditHashes(), audit.Limit(f.shares.Probed)
-	return func(file int) func(docref.Ref, uint64) bool {
-		return func(ref docref.Ref, digest uint64) bool {
-			return f.Kept.Scheme.Bands == 0 || hashes.at(file, ref.Position(), digest) < probed
-		}
-	}
 }
 
 // endSegment writes what was counted of a segment, and the documents that a later audit may sample, which then need not
@@ -202,13 +191,16 @@ func (f *Fingerprinting) endSegment(run *runfile.Writer, shard int, forAudit []b
 // keepsSample reports whether segments keep a sample for the audit, which without heads reads all blocks.
 func (f *Fingerprinting) keepsSample() bool { return f.AuditSample > 0 && f.HeadThreshold > 0 }
 
-func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages,
-	headed func(file int) func(docref.Ref, uint64) bool,
-) (err error) {
+// makeHeads makes heads of all documents, but where documents have band keys these rule them out, and the audit alone
+// wants heads.
+func (f *Fingerprinting) makeHeads(b *block, passages *fingerprints.Passages) (err error) {
 	switch {
 	case b.builder.Len() == 0:
 	case f.HeadThreshold > 0:
-		b.heads = b.builder.Heads(f.HeadThreshold, headed(b.file))
+		probed := audit.Limit(f.shares.Probed)
+		b.heads = b.builder.Heads(f.HeadThreshold, func(ref docref.Ref, digest uint64) bool {
+			return f.Kept.Scheme.Bands == 0 || f.inputs.auditHash(b.file, ref.Position(), digest) < probed
+		})
 	case f.PassageShingles > 0:
 		b.heads, err = passages.Heads(b.builder)
 	}
@@ -225,7 +217,6 @@ func (f *Fingerprinting) recall(ctx context.Context, number int, segments []Segm
 		runs:           map[string]map[int][]runfile.Piece{},
 		counts:         newTally(&w.Run, f.rangeOf, f.Kept.Pages.rangeOf),
 		originals:      map[uint64]bool{},
-		hashes:         f.inputs.NewAuditHashes(),
 		digester:       sketch.NewDigester(f.Options.Measure.Seed),
 	}
 	hash := newValueHash(f.Options.Measure.Seed)
@@ -257,7 +248,6 @@ type recalling struct {
 	// lacksHeads says that some blocks have no heads. If all have, the audit finds by these what it looks at.
 	lacksHeads bool
 	forAudit   AuditDocuments // documents for the audit
-	hashes     *AuditHashes
 	sums       []Checksum
 	counts     *tally
 	// originals are the hashes of the names of protected sites.
@@ -451,7 +441,7 @@ func (r *recalling) sampleForAudit(documents, sets runfile.Piece) error {
 	}
 	some, sampled := r.SetsOf(&block, sets, work.HasDigest(&block, r.digester)), audit.Limit(r.shares.Sampled)
 	for i := range block.Len() {
-		if r.hashes.Of(block.Ref(i), 0) >= sampled || block.Stored(i) == 0 {
+		if r.inputs.AuditHash(block.Ref(i), 0) >= sampled || block.Stored(i) == 0 {
 			continue
 		}
 		set, err := some.Set(i)
@@ -466,7 +456,7 @@ func (r *recalling) sampleForAudit(documents, sets runfile.Piece) error {
 func (r *recalling) addForAudit(block *sketchblock.Block, i int, set []byte, isReference bool) {
 	r.Hashes = sketchblock.AppendSet(r.Hashes[:0], set)
 	d := sketchblock.Document{Ref: block.Ref(i), Digest: block.Digest(i), Scope: block.Scope(i), Side: block.Side(i)}
-	r.forAudit.Add(r.shares, &d, r.Hashes, r.hashes.Of(d.Ref, d.Digest[0]), isReference)
+	r.forAudit.Add(r.shares, &d, r.Hashes, r.inputs.AuditHash(d.Ref, d.Digest[0]), isReference)
 }
 
 func (r *recalling) auditDocuments(documents, sets runfile.Piece, isReference bool) error {
@@ -475,7 +465,7 @@ func (r *recalling) auditDocuments(documents, sets runfile.Piece, isReference bo
 		return err
 	}
 	isChosen := func(i int) bool {
-		sampled, probed := chosen(r.shares, r.hashes.Of(block.Ref(i), block.DigestLead(i)), isReference)
+		sampled, probed := chosen(r.shares, r.inputs.AuditHash(block.Ref(i), block.DigestLead(i)), isReference)
 		return sampled || probed
 	}
 	first := 0

@@ -324,7 +324,6 @@ type probing struct {
 	*Pruning
 	filter      *Filter
 	taskContext *work.TaskContext
-	hashes      *documents.AuditHashes
 	split       int
 	// sampled and probed are the limits of the hashes of documents that the audit may sample, which were set apart
 	// before, and of all that it looks at. Probed is 0 if none is to be set apart.
@@ -335,7 +334,7 @@ type probing struct {
 // newProbing returns the probing of a task. If some blocks have no heads, the documents have been set apart, unless the
 // audit looks at all.
 func newProbing(n *Pruning, f *Filter, w *work.TaskContext, split int) probing {
-	p := probing{Pruning: n, filter: f, taskContext: w, split: split, hashes: n.layout.Inputs.NewAuditHashes()}
+	p := probing{Pruning: n, filter: f, taskContext: w, split: split}
 	if n.AuditSample > 0 && (n.shares.Probed == 1 || work.HasHeads(w.Pieces)) {
 		p.sampled, p.probed = audit.Limit(n.shares.Sampled), audit.Limit(n.shares.Probed)
 	}
@@ -354,7 +353,7 @@ func (p *probing) wants(block *sketchblock.Block, i int) bool {
 func (p *probing) hash(block *sketchblock.Block, i int) (hash uint64, isReference bool) {
 	ref := block.Ref(i)
 	isReference = ref < p.layout.FirstInput
-	return p.hashes.Of(ref, block.DigestLead(i)), isReference
+	return p.layout.Inputs.AuditHash(ref, block.DigestLead(i)), isReference
 }
 
 // add sets a document aside, given its packed set.

@@ -403,7 +403,7 @@ func TestProbing(t *testing.T) {
 		Segments: [][]documents.Segment{{{Run: "segment"}}, nil},
 	}
 	digester := sketch.NewDigester(0)
-	shares, auditHashes := inputs.AuditShares(audit.UsualSample), inputs.NewAuditHashes()
+	shares := inputs.AuditShares(audit.UsualSample)
 	want := map[docref.Ref]bool{}
 	var outcomes []work.Outcome
 	for split := range 2 {
@@ -425,9 +425,9 @@ func TestProbing(t *testing.T) {
 					set = hashes(random, 60)
 				}
 				d := sketchblock.Document{Ref: ref, Digest: digester.Set(set), Set: set, Size: len(set)}
-				isSampled := auditHashes.Of(ref, 0) < audit.Limit(shares.Sampled)
+				isSampled := inputs.AuditHash(ref, 0) < audit.Limit(shares.Sampled)
 				if want[ref] = i%2 == 1 && !isSampled; isSampled && i%2 == 1 {
-					forAudit.Add(shares, &d, set, auditHashes.Of(ref, 0), false)
+					forAudit.Add(shares, &d, set, inputs.AuditHash(ref, 0), false)
 				}
 				builder.Add(d)
 			}
