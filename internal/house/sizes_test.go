@@ -20,7 +20,7 @@ var sizes = map[string]int{
 	"clusters":    2265,
 	"cmd":         6910,
 	"failure":     120,
-	"fingerprint": 4166,
+	"fingerprint": 4148,
 	"graphs":      900,
 	"incremental": 3412,
 	"input":       20_130,

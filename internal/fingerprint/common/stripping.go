@@ -121,7 +121,8 @@ func (s *stripped) add(block *sketchblock.Block, i int) error {
 		Capture:  block.Capture(i),
 	}
 	if s.AuditSample > 0 {
-		s.forAudit.Add(s.shares, &d, own, s.inputs.AuditHash(d.Ref, d.Digest[0]), s.inputs.Files[d.Ref.File()].Reference)
+		hash := s.inputs.AuditHash(d.Ref, d.Digest[0])
+		s.forAudit.Add(s.shares, &d, own, hash, s.inputs.Files[d.Ref.File()].Reference)
 	}
 	s.whole.Leave(&d, &s.whole.content, own, s.common)
 	d.Set = s.Kept.Of(d.Set)

@@ -86,7 +86,8 @@ func TestAuditHash(t *testing.T) {
 	if in.auditHash(1, 1, 7) != in.auditHash(2, 0, 8) || in.auditHash(1, 0, 7) == in.auditHash(1, 1, 7) {
 		t.Error("a text has another hash in a group")
 	}
-	if a := in.auditHash(3, 5, 7); a == in.auditHash(3, 6, 7) || a == in.auditHash(2, 5, 7) || a != in.auditHash(3, 5, 8) {
+	if a := in.auditHash(3, 5, 7); a == in.auditHash(3, 6, 7) || a == in.auditHash(2, 5, 7) ||
+		a != in.auditHash(3, 5, 8) {
 		t.Error("documents of the input are not chosen by where they are")
 	}
 }

@@ -336,21 +336,18 @@ type turn struct {
 	write func(*block) error
 }
 
-// beginLarge waits until no other document of the process is large, until its block is written. Earlier blocks are
-// written then, so the worker never waits for one that waits for it.
-func (t turn) beginLarge(ctx context.Context) error {
-	if err := t.await(); err != nil {
-		return err
-	}
-	return work.BeginLarge(ctx)
-}
-
 // fingerprint fills the block from its portion of the input, and frees the portion. It writes the block early if that
 // grows, and after a large document.
 func (f *fingerprinter) fingerprint(ctx context.Context, b *block, t turn) error {
 	defer b.part.release()
 	defer f.endLarge()
-	f.takeTurns(func() error { return t.beginLarge(ctx) })
+	f.takeTurns(func() error {
+		// Earlier blocks are written before the wait for other large documents, so no worker waits for one that does.
+		if err := t.await(); err != nil {
+			return err
+		}
+		return work.BeginLarge(ctx)
+	})
 	b.reset()
 	b.file = b.part.batches[0].File
 	for r := range f.source.records(&b.part) {

@@ -45,10 +45,6 @@ type visit struct {
 	elements int
 }
 
-func (l *lister) folder(ctx context.Context, base string) (matched bool, err error) {
-	return l.walk(ctx, walk{lister: l, base: base, all: true}, []string{"**"}, l.kinds())
-}
-
 func (l *lister) glob(ctx context.Context, pattern string) (matched bool, err error) {
 	base := ""
 	if filepath.IsAbs(pattern) {
@@ -56,13 +52,18 @@ func (l *lister) glob(ctx context.Context, pattern string) (matched bool, err er
 	}
 	fixed, elements, err := parsePattern(filepath.ToSlash(pattern))
 	if err != nil {
-		return false, fmt.Errorf("list inputs: %q: %w: close the bracket, or put a backslash before it", pattern, err)
+		return false, badPattern(pattern, err)
 	}
 	base = filepath.Clean(filepath.Join(append([]string{base}, fixed...)...))
-	return l.walk(ctx, walk{lister: l, base: base, names: namesFiles(elements)}, elements, nil)
+	return l.walk(ctx, walk{base: base}, elements, nil)
+}
+
+func badPattern(pattern string, err error) error {
+	return fmt.Errorf("list inputs: %q: %w: close the bracket, or put a backslash before it", pattern, err)
 }
 
 func (l *lister) walk(ctx context.Context, w walk, elements []string, kinds []fileKind) (matched bool, err error) {
+	w.lister, w.names = l, namesFiles(elements)
 	if err := checkAbove(filepath.ToSlash(storage.AbsoluteIn(l.working, w.base)), false, hasFile); err != nil {
 		return false, fmt.Errorf("list inputs: %w", err)
 	}

@@ -76,7 +76,7 @@ func (l *lister) add(ctx context.Context, input string) (matched, isFile bool, e
 	info, err := os.Stat(input)
 	switch {
 	case err == nil && info.IsDir():
-		matched, err = l.folder(ctx, filepath.Clean(input))
+		matched, err = l.walk(ctx, walk{base: filepath.Clean(input), all: true}, []string{"**"}, l.kinds())
 		return matched, false, err
 	case err == nil && info.Mode().IsRegular():
 		path := filepath.Clean(input)
@@ -210,24 +210,6 @@ func readList(path string) ([]byte, error) {
 	return content, nil
 }
 
-// pattern says which names below a folder an input matches, in a storage other than the local disk. There are
-// no folders and no links there, only files.
-type pattern struct {
-	folder   string
-	elements []string
-	names    bool // the pattern matches the first part of the names of the wanted files
-}
-
-func globPattern(input string) (pattern, error) {
-	scheme, rest, _ := strings.Cut(input, "://")
-	fixed, elements, err := parsePattern(rest)
-	if err != nil {
-		return pattern{}, fmt.Errorf("%q: %w: close the bracket, or put a backslash before it", input, err)
-	}
-	return pattern{folder: scheme + "://" + strings.Join(fixed, "/"), elements: elements, names: namesFiles(elements)},
-		nil
-}
-
 func (l *lister) inStorage(ctx context.Context, input string) (matched, isFile bool, err error) {
 	s, err := storage.Of(input)
 	switch {
@@ -246,41 +228,48 @@ func (l *lister) inStorage(ctx context.Context, input string) (matched, isFile b
 	case !errors.Is(err, fs.ErrNotExist):
 		return false, false, fmt.Errorf("list inputs: %w", err)
 	}
-	p := pattern{folder: input, elements: []string{"**"}}
-	var kinds []fileKind
+	folder, elements, kinds := input, []string{"**"}, l.kinds()
 	if hasMeta(input) {
-		p, err = globPattern(input)
-	} else {
-		kinds = l.kinds()
+		var fixed []string
+		scheme, rest, _ := strings.Cut(input, "://")
+		if fixed, elements, err = parsePattern(rest); err != nil {
+			return false, false, badPattern(input, err)
+		}
+		folder, kinds = scheme+"://"+strings.Join(fixed, "/"), nil
 	}
-	if err == nil {
-		matched, err = l.below(ctx, s, p, kinds)
-	}
-	if err != nil {
+	if matched, err = l.below(ctx, s, folder, elements, kinds); err != nil {
 		return false, false, fmt.Errorf("list inputs: %w", err)
 	}
 	return matched, false, nil
 }
 
-func (l *lister) below(ctx context.Context, s storage.Storage, p pattern, kinds []fileKind) (matched bool, err error) {
-	start := strings.TrimSuffix(p.folder, "/") + "/"
-	if p.elements[0] == "**" {
-		l.stored = append(l.stored, start)
-	}
-	if err := checkAbove(p.folder, true, func(folder, suffix string) bool {
+func hasStored(s storage.Storage) func(folder, suffix string) bool {
+	return func(folder, suffix string) bool {
 		for info, err := range s.List(folder) {
 			if err == nil && strings.HasSuffix(info.Name, suffix) {
 				return true
 			}
 		}
 		return false
-	}); err != nil {
+	}
+}
+
+// below expands a pattern below a folder of a storage other than the local disk. There are no folders and no links, only
+// files.
+func (l *lister) below(ctx context.Context, s storage.Storage, folder string, elements []string,
+	kinds []fileKind,
+) (matched bool, err error) {
+	start := strings.TrimSuffix(folder, "/") + "/"
+	if elements[0] == "**" {
+		l.stored = append(l.stored, start)
+	}
+	if err := checkAbove(folder, true, hasStored(s)); err != nil {
 		return false, err
 	}
 	// the files that say whether a job has written there, by the whole name of the folder
 	inFolder := map[string]map[string]bool{}
 	var found []*candidate
-	for info, err := range s.List(p.folder) {
+	for info, err := range s.List(folder) {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return false, err
 		}
@@ -306,14 +295,14 @@ func (l *lister) below(ctx context.Context, s storage.Storage, p pattern, kinds 
 		switch {
 		case kinds != nil && reasonOf(parts...) != "":
 			l.pass(c, reasonOf(parts...))
-		case kinds != nil || matchParts(p.elements, parts, isHidden):
+		case kinds != nil || matchParts(elements, parts, isHidden):
 			found = append(found, c)
 		}
 	}
 	results := map[string]map[string]bool{}
 	for i := range found {
 		folder, name := cutFolder(found[i].Path)
-		if _, known := results[folder]; !known && !p.names {
+		if _, known := results[folder]; !known && !namesFiles(elements) {
 			if results[folder], err = resultsIn(folder, inFolder[folder]); err != nil {
 				return false, err
 			}

@@ -133,8 +133,8 @@ func cut(ctx context.Context, c *job.Config, inputs []string, found *corpus.List
 	return nil
 }
 
-// Corpus lists the files of one corpus, which have the format of the configuration; known are as in [corpus.Options]. It
-// reports its progress now and then, under the name of the corpus, if the configuration wants to know.
+// Corpus lists the files of one corpus, which have the format of the configuration; known are as in [corpus.Options].
+// It reports its progress now and then, under the name of the corpus, if the configuration wants to know.
 func Corpus(ctx context.Context, inputs []string, name string, c *job.Config,
 	known map[string]corpus.File,
 ) (corpus.Listing, error) {

@@ -69,8 +69,8 @@ var ruled = map[rules]string{
 	isLink:       "a",
 	isTitle:      "title",
 	// blocks begin and end lines, too
-	isBreaking: "body br caption col colgroup frame frameset head html legend optgroup option select tbody td textarea " +
-		"tfoot th thead title tr",
+	isBreaking: "body br caption col colgroup frame frameset head html legend optgroup option select tbody td " +
+		"textarea tfoot th thead title tr",
 	isHolding: "div section ul ol dl table", // with end tags, so that none hides the rest of the page
 	isBreakout: `b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu nobr ol p pre ruby s small
 		span strong strike sub sup table tt u ul var`,
