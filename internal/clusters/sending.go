@@ -7,6 +7,7 @@ import (
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/input/sources"
 	"mirrorbeam.dev/internal/records"
+	"mirrorbeam.dev/internal/records/digest"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/internal/work"
@@ -121,13 +122,15 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.TaskCont
 			if member.Ref != ref {
 				continue
 			}
-			flags := s.flags(repeated[ref], unchecked[ref], partly[ref], sourceOf(block, i))
+			flags := records.FlagsOf(repeated[ref], unchecked[ref], partly[ref], sourceOf(block, i))
 			if repeated[ref] && block.Side(i) == 0 {
 				w.Outcome.Counts.NamedByRef++
 			}
-			equal := block.Digest(i)
-			if s.ByDistance {
+			var equal digest.Digest
+			if s.ForNext && s.ByDistance {
 				equal = block.SimHashDigest(i)
+			} else if s.ForNext {
+				equal = block.Digest(i)
 			}
 			if err := records.WriteMember(&w.Run, member, block, i, flags, equal); err != nil {
 				return err
@@ -145,17 +148,6 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.TaskCont
 		}
 		return nil
 	})
-}
-
-func (s *Sending) flags(repeated, unchecked, partly bool, source sources.Number) uint32 {
-	flags := records.FlagsOf(repeated, unchecked, source)
-	if partly {
-		flags |= records.PartlyListedFlag
-	}
-	if s.ForNext {
-		flags |= records.DigestFlag
-	}
-	return flags
 }
 
 // sources returns what tells the source of document i of a block, given the job's folder.

@@ -2,7 +2,6 @@ package records
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"math"
 	"strings"
@@ -45,102 +44,70 @@ type ListedDocument struct {
 	At, First Position
 }
 
-// MemberHeader is the size of a member's record without its id: number, number of the first document of its cluster,
-// ref, priority, size, flags, length of the id.
-const MemberHeader = 36
+// memberHead is the record of a member but for its id and its capture, which follow.
+type memberHead struct {
+	Number, First Number // the second one is that of the first document of the cluster
+	Ref           docref.Ref
+	Priority      preference.Priority
+	Ties          preference.Ties
+	Side          uint64
+	Digest        digest.Digest
+	Size, Flags   uint32
+	ID, Capture   uint32 // bytes
+}
 
 // The flags of a member; see [Member].
 const (
 	repeatedFlag = 1 << iota
 	uncheckedFlag
-	sidedFlag
-	// DigestFlag says that the digest of the document follows.
-	DigestFlag
-	// PartlyListedFlag says that the document has pairs which are not listed.
-	PartlyListedFlag
-	// capturedFlag says that a capture follows the id, with its length in front.
-	capturedFlag
-	// tiedFlag says that ties follow the side.
-	tiedFlag
+	partlyListedFlag
 
 	// sourceShift is the place of the member's source in its flags.
 	sourceShift = 8
 )
 
 // FlagsOf returns the flags of a member, and its source.
-func FlagsOf(repeated, unchecked bool, source sources.Number) (flags uint32) {
-	flags = uint32(source) << sourceShift
-	if repeated {
-		flags |= repeatedFlag
+func FlagsOf(repeated, unchecked, partlyListed bool, source sources.Number) (flags uint32) {
+	for i, is := range []bool{repeated, unchecked, partlyListed} {
+		if is {
+			flags |= 1 << i
+		}
 	}
-	if unchecked {
-		flags |= uncheckedFlag
-	}
-	return flags
+	return flags | uint32(source)<<sourceShift
 }
 
-// WriteMember writes the record of document i of the block for its output shard. Equal is its digest, for DigestFlag.
+// WriteMember writes the record of document i of the block for its output shard. Equal is its digest, or zero.
 func WriteMember(
 	run *runfile.Writer, of ListedDocument, block *sketchblock.Block, i int, flags uint32, equal digest.Digest,
 ) error {
-	id, capture, side, ties := block.ID(i), block.Capture(i), block.Side(i), block.Ties(i)
-	size := MemberHeader + len(id)
-	if len(capture) > 0 {
-		size += captureHeader + len(capture)
-		flags |= capturedFlag
-	}
-	if side != 0 {
-		size += sideSize
-		flags |= sidedFlag
-	}
-	if ties != (preference.Ties{}) {
-		size += tiesSize
-		flags |= tiedFlag
-	}
-	if flags&DigestFlag != 0 {
-		size += digest.Size
-	}
-	b, err := run.Record(ShardMembers, int(of.At.Shard), size)
+	id, capture, size := block.ID(i), block.Capture(i), Size[memberHead]()
+	b, err := run.Record(ShardMembers, int(of.At.Shard), size+len(id)+len(capture))
 	if err != nil {
 		return err
 	}
-	binary.LittleEndian.PutUint32(b, uint32(of.At.Number))
-	binary.LittleEndian.PutUint32(b[4:], uint32(of.First.Number))
-	PutRef(b[8:], block.Ref(i))
-	binary.LittleEndian.PutUint64(b[16:], uint64(block.Priority(i)))
-	binary.LittleEndian.PutUint32(b[24:], uint32(block.Size(i)))
-	binary.LittleEndian.PutUint32(b[28:], flags)
-	binary.LittleEndian.PutUint32(b[32:], uint32(len(id)))
-	rest := b[MemberHeader+copy(b[MemberHeader:], id):]
-	if len(capture) > 0 {
-		binary.LittleEndian.PutUint16(rest, uint16(len(capture)))
-		rest = rest[captureHeader+copy(rest[captureHeader:], capture):]
-	}
-	if side != 0 {
-		binary.LittleEndian.PutUint64(rest, side)
-		rest = rest[sideSize:]
-	}
-	if flags&tiedFlag != 0 {
-		putTies(rest, ties)
-	}
-	if flags&DigestFlag != 0 {
-		equal.Put(b[size-digest.Size:])
-	}
+	Put(b, memberHead{
+		Number:   of.At.Number,
+		First:    of.First.Number,
+		Ref:      block.Ref(i),
+		Priority: block.Priority(i),
+		Ties:     block.Ties(i),
+		Side:     block.Side(i),
+		Digest:   equal,
+		Size:     uint32(block.Size(i)),
+		Flags:    flags,
+		ID:       uint32(len(id)),
+		Capture:  uint32(len(capture)),
+	})
+	copy(b[size+copy(b[size:], id):], capture)
 	return nil
 }
 
-const tiesSize = 8 * len(preference.Ties{})
-
-func putTies(b []byte, ties preference.Ties) {
-	binary.LittleEndian.PutUint64(b, uint64(ties[0]))
-	binary.LittleEndian.PutUint64(b[8:], uint64(ties[1]))
-}
-
-func getTies(b []byte) preference.Ties {
-	return preference.Ties{
-		preference.Priority(binary.LittleEndian.Uint64(b)),
-		preference.Priority(binary.LittleEndian.Uint64(b[8:])),
-	}
+// nextMember reads the first member, and returns the bytes of the others.
+func nextMember(b []byte) (head memberHead, id, capture, rest []byte) {
+	head = Get[memberHead](b)
+	b = b[Size[memberHead]():]
+	end := head.ID + head.Capture
+	return head, b[:head.ID], b[head.ID:end], b[end:]
 }
 
 // Capture is what is known of a web page in addition to its text: from where and when a web archive has fetched it, and
@@ -153,8 +120,6 @@ const (
 	mostDateBytes = 64
 	// mostTitleBytes bounds what is kept of a title. Longer ones that begin alike are taken for equal.
 	mostTitleBytes = 256
-	// captureHeader is the length in front of a capture in a record.
-	captureHeader = 2
 )
 
 // AppendCapture packs a capture. It appends nothing if nothing is known. What is too long is cut.
@@ -176,28 +141,6 @@ func CaptureOf(packed []byte) Capture {
 	url, rest, _ := strings.Cut(string(packed), "\n")
 	date, title, _ := strings.Cut(rest, "\n")
 	return Capture{quoting.Text(url), quoting.Text(date), quoting.Text(title)}
-}
-
-// captureSize is the size of the capture in the record of a member, with its length, 0 for none.
-func captureSize(b []byte) int {
-	if b[28]&capturedFlag == 0 {
-		return 0
-	}
-	return captureHeader + int(binary.LittleEndian.Uint16(b[MemberHeader+binary.LittleEndian.Uint32(b[32:]):]))
-}
-
-func memberSize(b []byte) int {
-	size := MemberHeader + int(binary.LittleEndian.Uint32(b[32:])) + captureSize(b)
-	if b[28]&sidedFlag != 0 {
-		size += sideSize
-	}
-	if b[28]&tiedFlag != 0 {
-		size += tiesSize
-	}
-	if b[28]&DigestFlag != 0 {
-		size += digest.Size
-	}
-	return size
 }
 
 // ReadRefs returns a set of documents.
@@ -281,44 +224,12 @@ type KnownDocument struct {
 	Size uint32
 	// Keyed says that this run makes keys of it.
 	Keyed bool
+
+	_ [3]byte
 }
 
 // KnownSize is the size of the record of a known document, in bytes.
-const KnownSize = digest.Size + 16 + RefSize + 5
-
-// WriteKnown writes a known document. There are very many: it is spelled here what package packed would write.
-func WriteKnown(run *runfile.Writer, d *KnownDocument) error {
-	b, err := run.Record(Known, 0, KnownSize)
-	if err != nil {
-		return err
-	}
-	putKnown(b, d)
-	return nil
-}
-
-func putKnown(b []byte, d *KnownDocument) {
-	d.Digest.Append(b[:0])
-	binary.LittleEndian.PutUint64(b[digest.Size:], d.Scope)
-	binary.LittleEndian.PutUint64(b[digest.Size+8:], d.Side)
-	PutRef(b[digest.Size+16:], d.Ref)
-	binary.LittleEndian.PutUint32(b[KnownSize-5:], d.Size)
-	b[KnownSize-1] = 0
-	if d.Keyed {
-		b[KnownSize-1] = 1
-	}
-}
-
-// GetKnown reads the known document that b begins with.
-func GetKnown(b []byte) KnownDocument {
-	return KnownDocument{
-		Digest: digest.Get(b),
-		Scope:  binary.LittleEndian.Uint64(b[digest.Size:]),
-		Side:   binary.LittleEndian.Uint64(b[digest.Size+8:]),
-		Ref:    GetRef(b[digest.Size+16:]),
-		Size:   binary.LittleEndian.Uint32(b[KnownSize-5:]),
-		Keyed:  b[KnownSize-1] == 1,
-	}
-}
+const KnownSize = digest.Size + 16 + RefSize + 8
 
 // Member is a document of a cluster at its output shard.
 type Member struct {
@@ -359,11 +270,16 @@ type member struct {
 	size   uint32
 	text   textPlace
 	source sources.Number
-	flags  uint8 // as in its record, and leadingFlag
+	flags  uint8 // as in its record, and those below
 }
 
-// leadingFlag says that the priority of a document is the least one of the input.
-const leadingFlag = 1 << 7
+// The flags that only a list has: the priority of a document is the least one of the input, and its text has a capture
+// and a digest.
+const (
+	leadingFlag = partlyListedFlag << (iota + 1)
+	capturedFlag
+	digestFlag
+)
 
 // NewMemberList returns documents that are at hand.
 func NewMemberList(store *paged.Store, list []Member) *MemberList {
@@ -392,8 +308,10 @@ func readMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.St
 	}
 	n, lowest := 0, ^Number(0)
 	err = each(func(b []byte) {
-		for ; len(b) > 0; b = b[memberSize(b):] {
-			n, lowest = n+1, min(lowest, Number(binary.LittleEndian.Uint32(b)))
+		for len(b) > 0 {
+			var head memberHead
+			head, _, _, b = nextMember(b)
+			n, lowest = n+1, min(lowest, head.Number)
 		}
 	})
 	if err != nil {
@@ -402,8 +320,8 @@ func readMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.St
 	m := newMemberList(store, n, empty)
 	m.lowest = lowest
 	err = each(func(b []byte) {
-		for ; len(b) > 0; b = b[memberSize(b):] {
-			m.read(b)
+		for len(b) > 0 {
+			b = m.read(b)
 		}
 	})
 	m.texts.finish()
@@ -414,43 +332,33 @@ func readMembers(reader *runfile.Reader, pieces []runfile.Piece, store *paged.St
 	return m, nil
 }
 
-func (m *MemberList) read(b []byte) {
-	flags, behind := binary.LittleEndian.Uint32(b[28:]), MemberHeader+int(binary.LittleEndian.Uint32(b[32:]))
+// read takes in the first member, and returns the bytes of the others.
+func (m *MemberList) read(b []byte) []byte {
+	head, id, packed, rest := nextMember(b)
 	of := Member{
-		First:        Number(binary.LittleEndian.Uint32(b[4:])) - m.lowest,
-		Ref:          GetRef(b[8:]),
-		Priority:     preference.Priority(binary.LittleEndian.Uint64(b[16:])),
-		Size:         binary.LittleEndian.Uint32(b[24:]),
-		Source:       sources.Number(flags >> sourceShift),
-		Repeated:     flags&repeatedFlag != 0,
-		Unchecked:    flags&uncheckedFlag != 0,
-		PartlyListed: flags&PartlyListedFlag != 0,
+		First:        head.First - m.lowest,
+		Ref:          head.Ref,
+		Priority:     head.Priority,
+		Ties:         head.Ties,
+		Side:         head.Side,
+		Digest:       head.Digest,
+		Size:         head.Size,
+		Source:       sources.Number(head.Flags >> sourceShift),
+		Repeated:     head.Flags&repeatedFlag != 0,
+		Unchecked:    head.Flags&uncheckedFlag != 0,
+		PartlyListed: head.Flags&partlyListedFlag != 0,
 	}
-	id := b[MemberHeader:behind]
-	if flags&capturedFlag != 0 {
-		end := behind + captureSize(b)
-		capture := CaptureOf(b[behind+captureHeader : end])
-		of.Capture, behind = &capture, end
+	if len(packed) > 0 {
+		capture := CaptureOf(packed)
+		of.Capture = &capture
 	}
-	if flags&sidedFlag != 0 {
-		of.Side = binary.LittleEndian.Uint64(b[behind:])
-		behind += sideSize
-	}
-	if flags&tiedFlag != 0 {
-		of.Ties = getTies(b[behind:])
-	}
-	if flags&DigestFlag != 0 {
-		of.Digest = digest.Get(b[memberSize(b)-digest.Size:])
-	}
-	m.set(Number(binary.LittleEndian.Uint32(b))-m.lowest, &of, id)
+	m.set(head.Number-m.lowest, &of, id)
+	return rest
 }
 
 // set sets document i, given its id as the user wrote it.
 func (m *MemberList) set(i Number, of *Member, id []byte) {
-	flags := uint8(FlagsOf(of.Repeated, of.Unchecked, 0))
-	if of.PartlyListed {
-		flags |= PartlyListedFlag
-	}
+	flags := uint8(FlagsOf(of.Repeated, of.Unchecked, of.PartlyListed, 0))
 	if of.Priority == preference.Leading {
 		flags |= leadingFlag
 	}
@@ -458,10 +366,10 @@ func (m *MemberList) set(i Number, of *Member, id []byte) {
 		flags |= capturedFlag
 	}
 	if of.Digest != (digest.Digest{}) {
-		flags |= DigestFlag
+		flags |= digestFlag
 	}
 	to := member{ref: of.Ref, first: of.First, size: of.Size, source: of.Source, flags: flags}
-	if len(id) > 0 || flags&(capturedFlag|DigestFlag) != 0 {
+	if len(id) > 0 || flags&(capturedFlag|digestFlag) != 0 {
 		to.text = m.texts.add(id, of)
 	}
 	m.list.Set(i, to)
@@ -543,7 +451,7 @@ func (m *MemberList) Repeated(i Number) bool { return m.list.At(i).flags&repeate
 func (m *MemberList) Unchecked(i Number) bool { return m.list.At(i).flags&uncheckedFlag != 0 }
 
 // PartlyListed reports whether document i is in a dense group, and has pairs which are not listed.
-func (m *MemberList) PartlyListed(i Number) bool { return m.list.At(i).flags&PartlyListedFlag != 0 }
+func (m *MemberList) PartlyListed(i Number) bool { return m.list.At(i).flags&partlyListedFlag != 0 }
 
 // ID returns the id of document i as rows write it, empty if it has none.
 func (m *MemberList) ID(i Number) string {
@@ -561,7 +469,7 @@ func (m *MemberList) Capture(i Number) Capture {
 
 // Digest returns the digest of the set or the fingerprint of document i, 0 if it was not asked for.
 func (m *MemberList) Digest(i Number) digest.Digest {
-	if m.list.At(i).flags&DigestFlag == 0 {
+	if m.list.At(i).flags&digestFlag == 0 {
 		return digest.Digest{}
 	}
 	return m.texts.of(m.list.At(i).text).digest()

@@ -2,7 +2,6 @@ package records
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
 
 	"mirrorbeam.dev/internal/graphs"
@@ -44,98 +43,58 @@ func DecodeWanted(packed []byte) []Want {
 
 // PlacedSet is the set of a document at the place where it is wanted.
 type PlacedSet struct {
-	Ref  docref.Ref
-	Size uint32
-	// Priority, Ties, Scope and Side are as in its sketch block.
-	Priority    preference.Priority
-	Ties        preference.Ties
-	Scope, Side uint64
-	// Second and Hot group are as in its [Want].
-	Second   docref.Ref
-	HotGroup HotGroupNumber
+	PlacedHead
 	// Set holds the packed hashes, or the sequence, as [sketchblock] lays them out.
 	Set []byte
 	// Common holds the packed hashes that do not count for the similarity.
 	Common []byte
 }
 
-// SetHeader is the size of the head of a placed set, before the hashes: ref, size, number of hashes, ref of the equal
-// document of the input, priority, scope, hot group.
-const SetHeader = 44
+// PlacedHead is what is known of a document in addition to its set.
+type PlacedHead struct {
+	Ref docref.Ref
+	// Second and HotGroup are as in its [Want], and Priority, Ties, Scope and Side as in its sketch block.
+	Second      docref.Ref
+	Priority    preference.Priority
+	Ties        preference.Ties
+	Scope, Side uint64
+	HotGroup    HotGroupNumber
+	Size        uint32
 
-// setSided, a bit of the number of hashes, says that the side of the document follows the header.
-const setSided = 1 << 31
-
-// setParted, another bit of it, says that hashes that do not count for the similarity follow the hashes of the set.
-const setParted = 1 << 30
-
-// setTied, a third bit of it, says that the ties of the document follow the header and the side.
-const setTied = 1 << 29
+	set, common uint32 // bytes, which follow
+}
 
 // WriteSet sends the set of document i of the block to the place where it is wanted. Hashes that do not count for the
 // similarity may follow those that the block holds.
 func WriteSet(run *runfile.Writer, wanted Want, block *sketchblock.Block, i int, set []byte) error {
-	side, header, stored := block.Side(i), SetHeader, uint32(len(set)/sketchblock.HashSize)
-	if int(stored) > block.Stored(i) {
-		stored |= setParted
+	stored := sketchblock.HashSize * block.Stored(i)
+	head := PlacedHead{
+		Ref:      block.Ref(i),
+		Second:   wanted.Second,
+		Priority: block.Priority(i),
+		Ties:     block.Ties(i),
+		Scope:    block.Scope(i),
+		Side:     block.Side(i),
+		HotGroup: wanted.HotGroup,
+		Size:     uint32(block.Size(i)),
+		set:      uint32(stored),
+		common:   uint32(len(set) - stored),
 	}
-	if side != 0 {
-		header += sideSize
-		stored |= setSided
-	}
-	ties := block.Ties(i)
-	if ties != (preference.Ties{}) {
-		header += tiesSize
-		stored |= setTied
-	}
-	b, err := run.Record(PlaceSets, int(wanted.Place), header+len(set))
+	size := Size[PlacedHead]()
+	b, err := run.Record(PlaceSets, int(wanted.Place), size+len(set))
 	if err == nil {
-		PutRef(b, block.Ref(i))
-		binary.LittleEndian.PutUint32(b[8:], uint32(block.Size(i)))
-		binary.LittleEndian.PutUint32(b[12:], stored)
-		PutRef(b[16:], wanted.Second)
-		binary.LittleEndian.PutUint64(b[24:], uint64(block.Priority(i)))
-		binary.LittleEndian.PutUint64(b[32:], block.Scope(i))
-		binary.LittleEndian.PutUint32(b[40:], uint32(wanted.HotGroup))
-		if side != 0 {
-			binary.LittleEndian.PutUint64(b[SetHeader:], side)
-		}
-		if stored&setTied != 0 {
-			putTies(b[header-tiesSize:], ties)
-		}
-		copy(b[header:], set)
+		Put(b, head)
+		copy(b[size:], set)
 	}
 	return err
 }
 
 // NextSet reads the first of the placed sets and returns the bytes of the others. The set aliases the bytes.
 func NextSet(packed []byte) (PlacedSet, []byte) {
-	stored, header, side := binary.LittleEndian.Uint32(packed[12:]), SetHeader, uint64(0)
-	if stored&setSided != 0 {
-		header, side = header+sideSize, binary.LittleEndian.Uint64(packed[SetHeader:])
-	}
-	var ties preference.Ties
-	if stored&setTied != 0 {
-		header, ties = header+tiesSize, getTies(packed[header:])
-	}
-	end := header + sketchblock.HashSize*int(stored&^(setSided|setParted|setTied))
-	size := binary.LittleEndian.Uint32(packed[8:])
-	set, common := packed[header:end], []byte(nil)
-	if stored&setParted != 0 {
-		set, common = set[:sketchblock.HashSize*size], set[sketchblock.HashSize*size:]
-	}
-	return PlacedSet{
-		Side:     side,
-		Ties:     ties,
-		Ref:      GetRef(packed),
-		Size:     size,
-		Second:   GetRef(packed[16:]),
-		Priority: preference.Priority(binary.LittleEndian.Uint64(packed[24:])),
-		Scope:    binary.LittleEndian.Uint64(packed[32:]),
-		HotGroup: HotGroupNumber(binary.LittleEndian.Uint32(packed[40:])),
-		Set:      set,
-		Common:   common,
-	}, packed[end:]
+	head := Get[PlacedHead](packed)
+	set := packed[Size[PlacedHead]():]
+	end := head.set + head.common
+	return PlacedSet{head, set[:head.set:head.set], set[head.set:end:end]}, set[end:]
 }
 
 const PairSize = 2 * RefSize

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/keep/preference"
 	"mirrorbeam.dev/internal/pairs/candidates"
 	"mirrorbeam.dev/internal/records/digest"
 	"mirrorbeam.dev/internal/records/docref"
@@ -48,62 +49,16 @@ func TestRecords(t *testing.T) {
 		return len(AfterKey(b))
 	}, 0)
 	ref := docref.Ref(1<<63 | 7)
-	for _, isKeyed := range []bool{false, true} {
-		known := KnownDocument{digest.Digest{1<<61 | 3, 1<<60 | 7}, 1<<63 | 1, 1<<63 | 2, ref, 1<<31 | 4, isKeyed}
-		check("known", KnownSize, func(b []byte) { putKnown(b, &known) }, func(b []byte) any {
-			return GetKnown(b)
-		}, known)
-		check("known, packed", KnownSize, func(b []byte) { putKnown(b, &known) }, func(b []byte) any {
-			got, _ := Next[KnownDocument](b)
-			return got
-		}, known)
+	known := KnownDocument{
+		Digest: digest.Digest{1<<61 | 3, 1<<60 | 7},
+		Scope:  1<<63 | 1,
+		Side:   1<<63 | 2,
+		Ref:    ref,
+		Size:   1<<31 | 4,
+		Keyed:  true,
 	}
+	check("known", KnownSize, func(b []byte) { Put(b, known) }, func(b []byte) any { return Get[KnownDocument](b) }, known)
 	check("ref", RefSize, func(b []byte) { PutRef(b, ref) }, func(b []byte) any { return GetRef(b) }, ref)
-	for _, oversized := range []candidates.Record{
-		{
-			Key:      1<<63 | 2,
-			Ref:      1<<62 | 2,
-			Second:   1<<62 | 2,
-			Size:     1<<31 | 4,
-			Position: 1<<28 | 1,
-			First:    true,
-			Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6},
-		},
-		{
-			Key:       1<<63 | 2,
-			Ref:       1,
-			Second:    2,
-			Size:      3,
-			Position:  1<<28 | 1,
-			HasBitmap: true,
-			Previous:  [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6},
-		},
-		{Key: 1<<63 | 6, Ref: 3, Second: 3, Side: 1<<63 | 9, Size: 5},
-		{
-			Key:      1<<63 | 6,
-			Ref:      3,
-			Second:   1<<61 | 3,
-			Size:     5,
-			Position: 7,
-			Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6},
-		},
-	} {
-		size := oversizedSize + 4*oversized.Words()
-		if oversized.Second != oversized.Ref {
-			size += RefSize
-		}
-		if oversized.Side != 0 {
-			size += sideSize
-		}
-		check("document of an oversized group", size, func(b []byte) { putOversized(b, &oversized) },
-			func(b []byte) any {
-				got := candidates.Record{Key: oversized.Key}
-				if rest := getOversized(b, &got, oversized.Side != 0); len(rest) > 0 {
-					t.Errorf("%d bytes are left of a document of an oversized group", len(rest))
-				}
-				return got
-			}, oversized)
-	}
 	for _, estimate := range []bool{false, true} {
 		score := NewScore(1<<30|3, 1<<30|4, estimate)
 		score.WholeShared, score.WholeTotal = 1<<29|5, 1<<31|6
@@ -164,7 +119,9 @@ func TestPlaces(t *testing.T) {
 		Set:      []uint64{1, 2, 1<<48 - 1},
 		Size:     1<<31 | 9,
 		Priority: 1<<63 | 8,
+		Ties:     preference.Ties{1<<62 | 3, 4},
 		Scope:    1<<63 | 7,
+		Side:     1<<63 | 6,
 	})
 	builder.Add(sketchblock.Document{Ref: 1 << 63, Set: []uint64{7}, Size: 1, Priority: 2})
 	block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))
@@ -194,17 +151,25 @@ func TestPlaces(t *testing.T) {
 		sets = append(sets, set)
 	}
 	want := []PlacedSet{
-		{
+		{PlacedHead{
 			Ref:      5,
 			Size:     1<<31 | 9,
 			Priority: 1<<63 | 8,
+			Ties:     preference.Ties{1<<62 | 3, 4},
 			Scope:    1<<63 | 7,
+			Side:     1<<63 | 6,
 			Second:   1 << 62,
 			HotGroup: 1<<31 | 1,
-			Set:      first,
-		},
-		{Ref: 1 << 63, Size: 1, Priority: 2, Set: second},
-		{Ref: 1 << 63, Size: 1, Priority: 2, Set: second, Common: first},
+			set:      uint32(len(first)),
+		}, first, first[:0]},
+		{PlacedHead{Ref: 1 << 63, Size: 1, Priority: 2, set: uint32(len(second))}, second, first[:0]},
+		{PlacedHead{
+			Ref:      1 << 63,
+			Size:     1,
+			Priority: 2,
+			set:      uint32(len(second)),
+			common:   uint32(len(first)),
+		}, second, first},
 	}
 	if !reflect.DeepEqual(sets, want) {
 		t.Errorf("sets %+v, want %+v", sets, want)

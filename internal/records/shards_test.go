@@ -13,6 +13,7 @@ import (
 
 	"mirrorbeam.dev/internal/input/sources"
 	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/records/digest"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/paged"
 	"mirrorbeam.dev/internal/records/runfile"
@@ -222,6 +223,7 @@ func TestMembers(t *testing.T) {
 				Ties:      preference.Ties{0, preference.Priority(random.IntN(2))},
 				Repeated:  random.IntN(2) == 0,
 				Unchecked: random.IntN(2) == 0,
+				Digest:    digest.Digest{1 + random.Uint64()},
 				Source:    sources.Number(random.IntN(sources.Most)),
 			}
 			id := make([]byte, random.IntN(40))
@@ -255,8 +257,8 @@ func TestMembers(t *testing.T) {
 				At:    Position{Shard: shard, Number: Number(number)},
 				First: Position{Shard: shard, Number: m.First},
 			}
-			if err := WriteMember(w, listed, &block, i, FlagsOf(m.Repeated, m.Unchecked, m.Source),
-				block.Digest(i)); err != nil {
+			if err := WriteMember(w, listed, &block, i, FlagsOf(m.Repeated, m.Unchecked, m.PartlyListed, m.Source),
+				m.Digest); err != nil {
 				return err
 			}
 		}

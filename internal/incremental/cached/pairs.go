@@ -110,7 +110,7 @@ func readKnown(packed []byte) knownDocuments {
 }
 
 func (k *knownDocuments) get(place uint32) records.KnownDocument {
-	return records.GetKnown(k.packed[int(place)*records.KnownSize:])
+	return records.At[records.KnownDocument](k.packed, int(place))
 }
 
 // knownEdges are edges between packed documents. They name these by their places.

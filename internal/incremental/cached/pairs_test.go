@@ -79,7 +79,7 @@ func TestPairs(t *testing.T) {
 			}
 			random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 			for _, d := range all {
-				if err := records.Write(run, records.Known, 0, &d); err != nil {
+				if err := records.WriteFixed(run, records.Known, 0, d); err != nil {
 					return err
 				}
 			}
@@ -154,9 +154,9 @@ func TestKnownErrors(t *testing.T) {
 		"one with keys":    {{Ref: 1, Digest: d, Keyed: true}, {Ref: 2, Digest: d}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var packed []byte
-			for _, d := range all {
-				packed = records.Append(packed, &d)
+			packed := make([]byte, len(all)*records.KnownSize)
+			for i, d := range all {
+				records.Put(packed[i*records.KnownSize:], d)
 			}
 			var k Pairs
 			k.layout.Inputs = &documents.Inputs{Files: []input.File{{Name: "a"}}}

@@ -35,7 +35,7 @@ func (k *Passages) Task(ctx context.Context, _ work.Task, w *work.TaskContext) e
 	var known graphs.Numbering[uint32]
 	var sizes []uint32 // of known documents, and the mark of one that has keys
 	const isKeyed = 1 << 31
-	for d := range records.All[records.KnownDocument](packed) {
+	for d := range records.Each[records.KnownDocument](packed) {
 		if d.Keyed {
 			d.Size |= isKeyed
 		}

@@ -65,7 +65,7 @@ func TestPassages(t *testing.T) {
 				Size: 13,
 			},
 		} {
-			if err := records.Write(run, records.Known, 0, &d); err != nil {
+			if err := records.WriteFixed(run, records.Known, 0, d); err != nil {
 				return err
 			}
 		}

@@ -245,7 +245,7 @@ func (n *pruned) addText(block *sketchblock.Block, i int, sequence []byte, isTou
 	n.taskContext.Figures.Records++
 	if n.filter.digests.Has(asmkernels.SplitMix(uint64(block.Ref(i)))) {
 		known := records.KnownDocument{Ref: block.Ref(i), Size: uint32(block.Size(i)), Keyed: isTouched}
-		if err := records.WriteKnown(&n.taskContext.Run, &known); err != nil {
+		if err := records.WriteFixed(&n.taskContext.Run, records.Known, 0, known); err != nil {
 			return err
 		}
 	} else if !isTouched {

@@ -152,7 +152,7 @@ func testPruningPassages(t *testing.T, combined int) {
 		olds[4].Ref: false,
 	})
 	known := map[docref.Ref]bool{}
-	for d := range records.All[records.KnownDocument](worktest.Read(t, records.Known, pruned[0].Run)[0]) {
+	for d := range records.Each[records.KnownDocument](worktest.Read(t, records.Known, pruned[0].Run)[0]) {
 		known[d.Ref] = d.Keyed
 	}
 	if isKeyed, is := known[olds[1].Ref]; len(known) != 2 || !is || !isKeyed || known[olds[4].Ref] {

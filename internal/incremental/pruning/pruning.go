@@ -148,7 +148,7 @@ func (n *pruned) know(block *sketchblock.Block, i int, isKeyed bool) error {
 	if n.CachedPairs == "" {
 		return nil
 	}
-	return records.WriteKnown(&n.taskContext.Run, &records.KnownDocument{
+	return records.WriteFixed(&n.taskContext.Run, records.Known, 0, records.KnownDocument{
 		Digest: n.equal(block, i),
 		Scope:  block.Scope(i),
 		Side:   block.Side(i),

@@ -294,7 +294,7 @@ func testPruning(t *testing.T, hasHeads bool) {
 	if ids := worktest.Read(t, records.IDs, outcomes[0].Run)[0]; len(ids) != len(olds)*records.IDSize {
 		t.Errorf("%d bytes of ids where documents of the last run share some, want all ids", len(ids))
 	}
-	known := slices.Collect(records.All[records.KnownDocument](worktest.Read(t, records.Known, outcomes[0].Run)[0]))
+	known := slices.Collect(records.Each[records.KnownDocument](worktest.Read(t, records.Known, outcomes[0].Run)[0]))
 	if len(known) != 1 || known[0].Ref != olds[2].Ref || known[0].Keyed {
 		t.Errorf("known documents %+v, want one", known)
 	}

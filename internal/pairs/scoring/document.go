@@ -28,7 +28,7 @@ type document struct {
 	second *document
 }
 
-func newDocument(s *records.PlacedSet) document {
+func newDocument(s *records.PlacedHead) document {
 	d := document{ref: s.Ref, size: int(s.Size), scope: s.Scope, side: s.Side}
 	if s.Second != 0 {
 		d.second = &document{ref: s.Second, size: d.size}
@@ -75,7 +75,7 @@ func readSets(w *work.TaskContext, memory *[]uint64) (*gathered, error) {
 	err := eachSet(w, func(s *records.PlacedSet, _ int, _ int) error {
 		start := len(hashes)
 		hashes = sketchblock.AppendSet(hashes, s.Set)
-		d := newDocument(s)
+		d := newDocument(&s.PlacedHead)
 		d.set = hashes[start:len(hashes):len(hashes)]
 		start = len(hashes)
 		hashes = sketchblock.AppendSet(hashes, s.Common)

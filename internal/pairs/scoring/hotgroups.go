@@ -152,7 +152,7 @@ func compareMembers(ctx context.Context, w *work.TaskContext, members []member, 
 			return err
 		}
 		w.Hashes = sketchblock.AppendSet(w.Hashes[:0], packed)
-		d := newDocument(&records.PlacedSet{Ref: m.document.Ref, Size: m.size, Second: m.second, Side: m.side})
+		d := newDocument(&records.PlacedHead{Ref: m.document.Ref, Size: m.size, Second: m.second, Side: m.side})
 		counting := m.counting / sketchblock.HashSize
 		d.set, d.common = w.Hashes[:counting:counting], w.Hashes[counting:]
 		if m.star, err = hotGroups[m.hotGroup].add(&d); err != nil {

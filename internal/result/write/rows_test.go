@@ -35,7 +35,7 @@ func shardOfThree(t *testing.T) string {
 	shard := worktest.Write(t, runs, func(run *runfile.Writer) error {
 		for i := range 3 {
 			member := records.ListedDocument{Ref: block.Ref(i), At: records.Position{Number: records.Number(i)}}
-			if err := records.WriteMember(run, member, &block, i, records.FlagsOf(false, false, 0),
+			if err := records.WriteMember(run, member, &block, i, records.FlagsOf(false, false, false, 0),
 				block.Digest(i)); err != nil {
 				return err
 			}
