@@ -220,19 +220,3 @@ func (t *thinned) halve() {
 	limit := uint64(t.share * math.MaxInt64 * 2)
 	t.documents = slices.DeleteFunc(slices.Clone(t.documents), func(d Document) bool { return d.Hash > limit })
 }
-
-// groups yields the groups of two or more records that have one key.
-func groups(records []candidates.Record) func(yield func([]candidates.Record) bool) {
-	return func(yield func([]candidates.Record) bool) {
-		for start := 0; start < len(records); {
-			end := start + 1
-			for end < len(records) && records[end].Key == records[start].Key {
-				end++
-			}
-			if end-start > 1 && !yield(records[start:end]) {
-				return
-			}
-			start = end
-		}
-	}
-}

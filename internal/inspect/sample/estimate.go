@@ -139,7 +139,10 @@ func (e *Estimator) count(t *thinned) (Estimate, bool) {
 	perPair := 1 / (t.share * t.share)
 	g := e.grouper(&pairs)
 	meetings := 0
-	for group := range groups(t.records) {
+	for group := range graphs.Runs(t.records, func(a, b *candidates.Record) bool { return a.Key == b.Key }) {
+		if len(group) < 2 {
+			continue
+		}
 		before := len(pairs)
 		unmet := float64(e.unmet(group)) * perPair
 		isOversized := e.LargestCompared != nil && unmet > e.OversizedPairs

@@ -51,11 +51,7 @@ type Grouper struct {
 // Groups goes through sorted records and handles every group of two or more. It reorders some records.
 func (g *Grouper) Groups(records []Record) {
 	g.eachGroup(records, func(group []Record) {
-		if group[0].Side != 0 {
-			g.starsAcross(group)
-		} else {
-			g.stars(group)
-		}
+		g.stars(group)
 		if group = g.distinct(group); len(group) < 2 {
 			return
 		}
@@ -70,16 +66,6 @@ func (g *Grouper) Groups(records []Record) {
 		}
 		g.compareAcross(group, major, g.wanted)
 	})
-}
-
-func (g *Grouper) stars(group []Record) {
-	for i, first := 1, 0; i < len(group); i++ {
-		if group[i].Digest != group[first].Digest {
-			first = i
-		} else if group[i].First {
-			g.Identical(&group[first], &group[i])
-		}
-	}
 }
 
 // OversizedGroup compares a group that Oversized has received, except the pairs that have met before. It also compares
@@ -110,15 +96,13 @@ func (g *Grouper) OversizedWithout(group []Record, isOut func(*Record) bool) int
 func (g *Grouper) stopped() bool { return g.Stopped != nil && g.Stopped() }
 
 func (g *Grouper) eachGroup(records []Record, visit func([]Record)) {
-	for start := 0; start < len(records) && !g.stopped(); {
-		end := start + 1
-		for end < len(records) && records[end].Key == records[start].Key {
-			end++
+	for group := range graphs.Runs(records, func(a, b *Record) bool { return a.Key == b.Key }) {
+		if g.stopped() {
+			return
 		}
-		if end-start > 1 {
-			visit(records[start:end])
+		if len(group) > 1 {
+			visit(group)
 		}
-		start = end
 	}
 }
 
@@ -151,9 +135,6 @@ func (g *Grouper) distinct(group []Record) []Record {
 	}
 	return group[:n]
 }
-
-// ofReference reports whether all documents of a class are of the reference. Two such classes are not compared.
-func (g *Grouper) ofReference(r *Record) bool { return r.Second < g.FirstInput }
 
 func (g *Grouper) apart(a, b *Record) bool { return Apart(a.Class(), b.Class(), g.FirstInput) }
 
@@ -291,40 +272,36 @@ func (g *Grouper) limit(group []Record, i int) int {
 	})
 }
 
-// unmet returns the number of pairs of a group with different previous keys. It does not count pairs of classes of the
-// reference. It also returns the major key: the previous key of most documents.
+// unmet returns the number of pairs of a group with different previous keys. It does not count pairs of classes that are
+// apart. It also returns the major key: the previous key of most documents.
 func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
-	if group[0].Side != 0 {
-		return g.unmetAcross(group)
-	}
-	var all, ofReference, most int64
-	g.befores = g.befores[:0]
+	g.sided = g.sided[:0]
 	for i := range group {
-		r := &group[i]
-		all++
-		isReference := uint64(0)
-		if g.ofReference(r) {
-			ofReference++
-			isReference = 1
-		}
-		if !r.First { // a document without a previous key has met no other
-			g.befores = append(g.befores, g.previousID(r, 0)<<1|isReference)
+		g.sided = append(g.sided, sidedKey{side: g.sideOf(&group[i])})
+	}
+	pairs, _ = pairsAcross(g.sided)
+	g.sided = g.sided[:0]
+	for i := range group {
+		if r := &group[i]; !r.First { // a document without a previous key has met no other
+			g.sided = append(g.sided, sidedKey{g.previousID(r, 0), g.sideOf(r)})
 		}
 	}
-	pairs = PairsOf(all, ofReference)
-	slices.Sort(g.befores)
-	for rest := g.befores; len(rest) > 0; {
-		before, n, references := rest[0]>>1, int64(0), int64(0)
-		for ; len(rest) > 0 && rest[0]>>1 == before; rest = rest[1:] {
-			n++
-			references += int64(rest[0] & 1)
-		}
-		pairs -= PairsOf(n, references)
-		if n > most {
-			major, most = before, n
-		}
+	met, major := pairsAcross(g.sided)
+	return major, pairs - met
+}
+
+// ofReference is the side of a class all of whose documents are of the reference. No such job has other sides.
+const ofReference = 1
+
+// sideOf returns the side of a class if all its documents are of one, else 0. Two classes of one side are apart.
+func (g *Grouper) sideOf(r *Record) uint64 {
+	switch {
+	case r.Second < g.FirstInput:
+		return ofReference
+	case r.Second != r.Ref:
+		return 0
 	}
-	return major, pairs
+	return r.Side
 }
 
 // PairsOf returns the number of pairs of classes, but for the pairs of the given number of classes of the reference.
@@ -332,10 +309,10 @@ func PairsOf(all, ofReference int64) int64 {
 	return all*(all-1)/2 - ofReference*(ofReference-1)/2
 }
 
-// starsAcross passes on the equal documents of a group whose documents have sides. Each is joined to the first document
-// of its class that is of another side. So each is joined to one with which it makes a pair. Where a class has one side
+// stars passes on the equal documents of a group. If documents have sides, each is joined to the first document of its
+// class that is of another side. So each is joined to one with which it makes a pair. Where a class has one side
 // only, its documents are joined to the first of them: that is no pair, but says that they belong together.
-func (g *Grouper) starsAcross(group []Record) {
+func (g *Grouper) stars(group []Record) {
 	for class := range graphs.Runs(group, func(a, b *Record) bool { return a.Digest == b.Digest }) {
 		second := 0 // the first document of another side than the first
 		for i := 1; i < len(class) && second == 0; i++ {
@@ -383,29 +360,6 @@ func bySide(group []Record) {
 
 // sidedKey is a previous key of a class, and its side if all its documents are of one.
 type sidedKey struct{ previous, side uint64 }
-
-// unmetAcross is unmet for documents that have sides. It does not count pairs of classes that are apart.
-func (g *Grouper) unmetAcross(group []Record) (major uint64, pairs int64) {
-	sideOf := func(r *Record) uint64 {
-		if r.Second != r.Ref {
-			return 0
-		}
-		return r.Side
-	}
-	g.sided = g.sided[:0]
-	for i := range group {
-		g.sided = append(g.sided, sidedKey{side: sideOf(&group[i])})
-	}
-	pairs, _ = pairsAcross(g.sided)
-	g.sided = g.sided[:0]
-	for i := range group {
-		if r := &group[i]; !r.First { // a document without a previous key has met no other
-			g.sided = append(g.sided, sidedKey{g.previousID(r, 0), sideOf(r)})
-		}
-	}
-	met, major := pairsAcross(g.sided)
-	return major, pairs - met
-}
 
 // pairsAcross returns the number of pairs of classes that have one previous key and are not apart. It also returns the
 // previous key of most classes. It sorts the classes.
