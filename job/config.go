@@ -41,7 +41,7 @@ type Measure struct {
 	// Escape is the character that takes their meaning from quotes and delimiters behind it; empty: none does.
 	Escape string `json:"escape,omitempty" affects:"sketches"`
 	// SkipLines is how many lines stand before the header of CSV and TSV.
-	SkipLines int `json:"skip_lines,omitempty" affects:"sketches"`
+	SkipLines int `json:"skip_lines,omitempty" affects:"sketches" range:"0 1000"`
 	// Encoding names the encoding of texts, such as windows-1252; empty: it is found, file by file.
 	Encoding string `json:"encoding,omitempty" affects:"sketches"`
 	// Records is the field of an object of JSON that holds a list of the records, as in data or hits.hits; empty: the
@@ -56,7 +56,7 @@ type Measure struct {
 	Features string `json:"features,omitempty" affects:"sketches"`
 	// FeatureWeight, if above 0, has features next to texts, and not instead of them: each counts for this number of
 	// shingles.
-	FeatureWeight int `json:"feature_weight,omitempty" affects:"sketches"`
+	FeatureWeight int `json:"feature_weight,omitempty" affects:"sketches" range:"0 1000"`
 	// Fingerprints, if not empty, is the field that holds a document's fingerprint of Bits bits, which another program
 	// has made. Documents have no texts then. FingerprintEncoding says how texts there are read; empty: as
 	// [corpus.Hex].
@@ -88,10 +88,10 @@ type Measure struct {
 	// Weight holds text fields and their weights, which are above 0. If it is not empty, it replaces TextField.
 	Weight map[string]float64 `json:"weight,omitempty" affects:"sketches"`
 	// Shingle is the number of adjacent tokens in a shingle, from 1 to 64.
-	Shingle int `json:"shingle" affects:"sketches" pipelines:"true"`
+	Shingle int `json:"shingle" affects:"sketches" pipelines:"true" range:"1 64"`
 	// MinShingles is the least number of distinct shingles of a document that is compared. One with fewer is a
 	// near-duplicate only of documents with the same shingles.
-	MinShingles int `json:"min_shingles,omitempty" affects:"sketches" pipelines:"true"`
+	MinShingles int `json:"min_shingles,omitempty" affects:"sketches" pipelines:"true" range:"0 10000"`
 	// Seed is the key of all hashes.
 	Seed Seed `json:"seed" affects:"sketches" pipelines:"true"`
 	// Threshold is the least Jaccard similarity of two near-duplicates, above 0 and at most 1.
@@ -103,7 +103,7 @@ type Measure struct {
 	Recall float64 `json:"recall" affects:"results" pipelines:"true"`
 	// Bands and Rows are the bands of MinHash and the rows of each; 0: they follow from Threshold and Recall.
 	Bands int `json:"bands" affects:"results" pipelines:"true"`
-	Rows  int `json:"rows" affects:"results" pipelines:"true"`
+	Rows  int `json:"rows" affects:"results" pipelines:"true" range:"0 64"`
 	// Score is what makes two documents near-duplicates.
 	Score methods.Scoring `json:"score" affects:"results" pipelines:"true"`
 	// Hamming is the largest number of bits in which SimHash fingerprints of near-duplicates differ. Bits is the length
@@ -217,7 +217,7 @@ type Config struct {
 	// Unless it is given, a run without a State does not wait.
 	WaitForLease Span `json:"wait_for_lease,omitempty" affects:"nothing"`
 	// Lanes is the number of tasks of a stage that a local runner works on at a time; 0: one a core.
-	Lanes int `json:"lanes" affects:"nothing" pipelines:"true"`
+	Lanes int `json:"lanes" affects:"nothing" pipelines:"true" range:"0 1024"`
 
 	// Stdin is the path of a copy of the standard input, which "-" in Input or Reference stands for.
 	Stdin string `json:"-"`

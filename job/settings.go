@@ -3,6 +3,7 @@ package job
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"mirrorbeam.dev/internal/fingerprint/common"
+	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/input/webtext"
 	"mirrorbeam.dev/internal/keep"
 	"mirrorbeam.dev/internal/pairs/methods"
@@ -44,6 +46,8 @@ type Setting struct {
 	InPipelines bool
 	// Value is the field.
 	Value reflect.Value
+
+	between string // the least and the largest number that it may be
 }
 
 // IsDefault reports whether the setting has its value of [Default].
@@ -73,6 +77,7 @@ func SettingsOf(config any) []Setting {
 			Affects:     Affects(field.Tag.Get("affects")),
 			InPipelines: field.Tag.Get("pipelines") != "",
 			Value:       of.FieldByIndex(field.Index),
+			between:     field.Tag.Get("range"),
 		})
 	}
 	return all
@@ -164,12 +169,76 @@ func (p Preset) Settings() map[string]json.RawMessage {
 
 // PresetNamed returns the preset of that name. It fails if there is none.
 func PresetNamed(name string) (Preset, error) {
-	var names []string
+	all := Presets()
+	if at := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name }); at >= 0 {
+		return all[at], nil
+	}
+	return Preset{}, CheckValue("preset", name)
+}
+
+func presetNames() (names []string) {
 	for _, p := range Presets() {
-		if p.Name == name {
-			return p, nil
-		}
 		names = append(names, p.Name)
 	}
-	return Preset{}, setting.Errorf("{preset} %s: must be one of %s", name, strings.Join(names, ", "))
+	return names
+}
+
+func of[T ~string](all ...T) func() []string {
+	var texts []string
+	for _, one := range all {
+		texts = append(texts, string(one))
+	}
+	return func() []string { return texts }
+}
+
+var values = map[string]func() []string{
+	"preset":               presetNames,
+	"format":               corpus.FormatNames,
+	"text_format":          of(webtext.Plain, webtext.HTML),
+	"html_text":            of(webtext.All, webtext.Main),
+	"stopwords_use":        of(sketch.RemoveStopWords, sketch.RequireStopWords),
+	"fingerprint_encoding": of(corpus.FingerprintEncodings...),
+	"keys":                 func() []string { return of(append([]methods.Name{methods.Auto}, methods.Resembling()...)...)() },
+	"score":                of(methods.Scorings...),
+	"similarity":           of(methods.Similarities...),
+	"verify":               of(methods.Verifications...),
+	"emit":                 OutputNames,
+	"columns":              corpus.ColumnNames,
+	"output_format":        of(output.Formats...),
+	"layout":               of(output.Shards, output.Tree),
+	"split":                of(keep.Splits...),
+	"drop":                 of(keep.Drops...),
+	"passage_unit":         of(trim.Units...),
+}
+
+// Values returns the values that a setting may have, or the items of a list; nil if these cannot be listed.
+func Values(name string) []string {
+	if list := values[name]; list != nil {
+		return list()
+	}
+	return nil
+}
+
+// CheckValue refuses a value that [Values] of a setting does not have.
+func CheckValue(name, value string) error {
+	if all := Values(name); !slices.Contains(all, value) {
+		return setting.Errorf("{"+name+"} %s: must be one of %s", value, strings.Join(all, ", "))
+	}
+	return nil
+}
+
+// checkValues checks texts and numbers by the values that their settings may have. Items of lists are checked elsewhere.
+func (c *Config) checkValues(check checker) {
+	for _, s := range SettingsOf(c) {
+		if s.Value.Kind() == reflect.String && Values(s.Name) != nil {
+			if value := s.Value.String(); value != "" || !s.IsDefault() && s.Name != "drop" {
+				check.err(CheckValue(s.Name, value), "")
+			}
+		}
+		var least, most int64
+		if n, _ := fmt.Sscan(s.between, &least, &most); n == 2 {
+			value := s.Value.Int()
+			check(value >= least && value <= most, "{"+s.Name+"} %d: must be from %d to %d", value, least, most)
+		}
+	}
 }

@@ -48,8 +48,6 @@ func (c *Config) checkTrimming(check checker) {
 		return
 	}
 	check(c.PassageWords >= 1, "{passage_words} %d: must be 1 or more", c.PassageWords)
-	check(slices.Contains(trim.Units, c.PassageUnit),
-		"{passage_unit} %s: must be words, lines, paragraphs, sentences or items", c.PassageUnit)
 	check(c.PassageCopies >= 2, "{passage_copies} %d: must be 2 or more: the first one stays", c.PassageCopies)
 	c.checkItems(check)
 	check(c.MinWords >= 0, "{min_words} %d: must be 0 or more", c.MinWords)

@@ -45,10 +45,7 @@ func (c *Config) Validate() error {
 	for _, name := range c.Given {
 		check(defaults()[name].IsValid(), "there is no setting %q to be given", name)
 	}
-	if c.Preset != "" {
-		_, err := PresetNamed(c.Preset)
-		check.err(err, "")
-	}
+	c.checkValues(check)
 	c.checkInput(check)
 	c.checkEffects(check)
 	c.checkMeasure(check)
@@ -64,9 +61,6 @@ func (c *Config) Validate() error {
 	c.checkKeys(check)
 	c.checkCommon(check)
 	check(c.Bands >= 0 && c.Bands <= lshbands.MaxBands, "{bands} %d: must be from 0 to %d", c.Bands, lshbands.MaxBands)
-	check(c.Rows >= 0 && c.Rows <= 64, "{rows} %d: must be from 0 to 64", c.Rows)
-	check(slices.Contains(methods.Verifications, c.Verify),
-		"{verify} %s: must be exact, sketch or none", c.Verify)
 	check.err(c.CheckSketchSize(), "")
 	check(c.SketchSize == 0 || c.makesSketches(),
 		"{sketch_size} %d: is for {verify} sketch or none, and for {emit} sketches", c.SketchSize)
@@ -85,7 +79,6 @@ func (c *Config) Validate() error {
 	check(c.Memory == 0 || c.Memory >= LeastMemory, "{memory} %d: must be at least 100MiB, or 0 for no bound", c.Memory)
 	check(c.StorageTimeout == 0 || c.StorageTimeout >= LeastStorageTimeout,
 		"{storage_timeout} %v: must be at least %v, or 0 for 2m", c.StorageTimeout, LeastStorageTimeout)
-	check(c.Lanes >= 0 && c.Lanes <= 1024, "{lanes} %d: must be from 0 to 1024", c.Lanes)
 	if len(faults) == 0 {
 		_, err := c.Scheme()
 		check.err(err, "")
@@ -121,7 +114,6 @@ func (c *Config) checkInput(check checker) {
 			check.err(corpus.CheckPattern(pattern), "{"+name+"} %q", pattern)
 		}
 	}
-	check.err(CheckFormat(c.Format), "")
 	for _, mark := range []struct {
 		setting, value string
 		parse          func(string) (byte, error)
@@ -133,28 +125,15 @@ func (c *Config) checkInput(check checker) {
 		_, err := mark.parse(mark.value)
 		check.err(err, "{"+mark.setting+"} %s", mark.value)
 	}
-	check(c.SkipLines >= 0 && c.SkipLines <= mostSkipLines, "{skip_lines} %d: must be from 0 to %d", c.SkipLines,
-		mostSkipLines)
 	if _, _, known := webtext.Charset(c.Encoding); c.Encoding != "" {
 		check(known,
 			"{encoding} %s: must be the name of an encoding of the web, such as windows-1252, shift_jis or utf-16le",
 			c.Encoding)
 	}
-	check(c.TextFormat == webtext.Plain || c.TextFormat == webtext.HTML, "{text_format} %s: must be plain or html",
-		c.TextFormat)
-	check(c.HTMLText == webtext.All || c.HTMLText == webtext.Main, "{html_text} %s: must be all or main", c.HTMLText)
 	check(c.TextField != "", "{text_field}: must not be empty")
 	check(c.MaxDocument > 0 && c.MaxDocument < 1<<32, "{max_document} %d: must be above 0 and below 4GiB",
 		c.MaxDocument)
 	check(c.MaxRejects >= -1, "{max_rejects} %d: must be 0 or more, or -1 for no limit", c.MaxRejects)
-}
-
-// CheckFormat refuses a format of input that [corpus.FormatNames] does not have.
-func CheckFormat(name string) error {
-	if !slices.Contains(corpus.FormatNames(), name) {
-		return setting.Errorf("{format} %s: must be one of %s", name, strings.Join(corpus.FormatNames(), ", "))
-	}
-	return nil
 }
 
 // CheckLocal refuses an address, such as s3://bucket/folder, as the value of a setting that takes a path. Nobody wants
@@ -184,22 +163,8 @@ func CheckPlace(name, path string) error {
 	return nil
 }
 
-// mostSkipLines is the largest value of SkipLines: the header is looked for in the first bytes of a file.
-const mostSkipLines = 1000
-
-// mostFeatureWeight is the largest value of FeatureWeight: each feature makes as many elements of a set.
-const mostFeatureWeight = 1000
-
-// mostMinShingles is the largest value of MinShingles. Longer texts are documents by any measure.
-const mostMinShingles = 10_000
-
 func (c *Config) checkMeasure(check checker) {
-	check(c.Shingle >= 1 && c.Shingle <= 64, "{shingle} %d: must be from 1 to 64", c.Shingle)
-	check(c.MinShingles >= 0 && c.MinShingles <= mostMinShingles, "{min_shingles} %d: must be from 0 to %d",
-		c.MinShingles, mostMinShingles)
 	check.err(c.Tokens.Check(), "{tokens} %s", c.Tokens)
-	check(c.FeatureWeight >= 0 && c.FeatureWeight <= mostFeatureWeight, "{feature_weight} %d: must be from 0 to %d",
-		c.FeatureWeight, mostFeatureWeight)
 	check(c.FeatureWeight <= 0 || c.Features != "", "{feature_weight} %d: is for {features}, which names their field",
 		c.FeatureWeight)
 	if c.Features != "" && c.FeatureWeight <= 0 {
@@ -217,8 +182,6 @@ func (c *Config) checkMeasure(check checker) {
 		check(field != "" && weight > 0 && !math.IsInf(weight, 0),
 			"{weight} %s=%g: must be a field and a number above 0", field, weight)
 	}
-	check(c.StopWordUse == sketch.RemoveStopWords || c.StopWordUse == sketch.RequireStopWords,
-		"{stopwords_use} %s: must be remove or require", c.StopWordUse)
 	check(!slices.Contains(c.Ignore, corpus.Stdin),
 		"{ignore} -: base texts are read before all else; write the standard input to a file first")
 	check(sketch.IsSimHashLength(c.Bits), "{bits} %d: must be 32, or a multiple of 64 up to %d", c.Bits,
@@ -233,8 +196,6 @@ var ofTexts = []string{
 
 func (c *Config) checkFingerprints(check checker) {
 	encoding := c.FingerprintEncoding
-	check(encoding == "" || slices.Contains(corpus.FingerprintEncodings, encoding),
-		"{fingerprint_encoding} %s: must be hex, decimal or base64", encoding)
 	if c.Fingerprints == "" {
 		check(encoding == "", "{fingerprint_encoding} %s: is for {fingerprints}, which names their field", encoding)
 		return
@@ -249,8 +210,6 @@ func (c *Config) checkFingerprints(check checker) {
 }
 
 func (c *Config) checkSimilarity(check checker) {
-	check(slices.Contains(methods.Similarities, c.Similarity), "{similarity} %s: must be jaccard or containment",
-		c.Similarity)
 	check(c.Rarity >= 0 && !math.IsInf(c.Rarity, 0), "{rarity} %g: must be a number above 0, or 0 for none", c.Rarity)
 	c.checkRefusals(check)
 	if c.Scorer().HasClusters {
@@ -282,11 +241,6 @@ func (c *Config) checkRarity(check checker) {
 
 func (c *Config) checkKeys(check checker) {
 	name, method := c.Method(), c.method()
-	ways := methods.Resembling()
-	check(c.Keys == methods.Auto || slices.Contains(ways, c.Keys), "{keys} %s: must be auto or one of %s", c.Keys,
-		list(ways))
-	check(slices.Contains(methods.Scorings, c.Score),
-		"{score} %s: must be auto, jaccard or hamming", c.Score)
 	check(c.Recall >= 0 && c.Recall <= 1 && !(c.Recall == 0 && slices.Contains(c.Given, "recall")),
 		"{recall} %g: must be above 0 and at most 1", c.Recall)
 	check(c.Hamming >= 0, "{hamming} %d: must be 0 or more", c.Hamming)
@@ -298,7 +252,7 @@ func (c *Config) checkKeys(check checker) {
 	}
 	if method.Settings.Bands {
 		check(c.Recall != 1, "{recall} 1: MinHash cannot promise it; {keys} exact can")
-	} else if slices.Contains(ways, name) {
+	} else if slices.Contains(methods.Resembling(), name) {
 		check(c.Bands == 0 && c.Rows == 0,
 			"{bands} and {rows} set the keys of {keys} minhash; with {keys} %s leave them out", name)
 		check(!(c.Recall > 0 && c.Recall < 1),
@@ -315,14 +269,6 @@ func (c *Config) checkKeys(check checker) {
 		"{score} hamming: compares SimHash fingerprints, which are the keys of {keys} simhash, not of {keys} %s", name)
 	check(!c.Scorer().IsDistance || c.Scorer().IsExact,
 		"{verify} %s: is about sets, {score} hamming compares fingerprints; leave it out", c.Verify)
-}
-
-func list(names []methods.Name) string {
-	var texts []string
-	for _, name := range names {
-		texts = append(texts, string(name))
-	}
-	return strings.Join(texts, ", ")
 }
 
 func (c *Config) checkSimHash(check checker) {
@@ -368,9 +314,9 @@ func (c *Config) checkOutput(check checker) {
 	for _, name := range c.Outputs() {
 		instead := noOutputs[name]
 		check(instead == "", "{emit} %s: "+instead, name)
-		check(instead != "" || slices.Contains(OutputNames(), name),
-			"{emit} %s: must be clusters, pairs, unique, annotated, removed, sketches, trimmed, "+
-				"passages, mirrors, sites or suspects", name)
+		if instead == "" {
+			check.err(CheckValue("emit", name), "")
+		}
 	}
 	check(c.Kind().HasShingles || !slices.Contains(c.Outputs(), output.Sketches),
 		"{emit} sketches: has fingerprints of shingles, and {keys} %s makes none", c.Method())
@@ -381,19 +327,14 @@ func (c *Config) checkOutput(check checker) {
 	check(c.Across == "" || len(c.Reference) == 0,
 		"{reference}: cannot be used with {across}; give its files to {input}, "+
 			"and let {keep} rank:FILE prefer their sources")
-	check(slices.Contains(output.Formats, c.OutputFormat),
-		"{output_format} %s: must be jsonl, jsonl.zst, jsonl.gz or parquet", c.OutputFormat)
-	check(c.Layout == output.Shards || c.Layout == output.Tree, "{layout} %s: must be shards or tree", c.Layout)
 	check(c.Layout != output.Tree || c.EmitsCopies(),
 		"{layout} tree: is for {emit} unique, annotated and trimmed: name one of them")
 	for _, name := range c.Columns {
-		check(slices.Contains(corpus.ColumnNames(), name), "{columns} %s: must be one of %s", name,
-			strings.Join(corpus.ColumnNames(), ", "))
+		check.err(CheckValue("columns", name), "")
 	}
 	name, _ := c.AddsColumns()
 	check(len(c.Columns) == 0 || name != "", "{columns}: is for {emit} unique and annotated: name one of them")
 	check.err(c.Keep.Check(), "{keep} %s", c.Keep)
-	check(slices.Contains(keep.Splits, c.Split), "{split} %s: must be component or star", c.Split)
 	c.checkDrop(check)
 	_, err := c.RemoveIf.Contained()
 	check.err(err, "{remove_if} %s", c.RemoveIf)
@@ -410,7 +351,6 @@ func (c *Config) checkDrop(check checker) {
 	isOfPreset := err == nil && c.Keep == preset.Config().Keep && !slices.Contains(c.Given, "keep")
 	chosenKeep := c.isGiven("keep") && !isOfPreset
 	switch c.Drop {
-	case "", keep.Copies:
 	case keep.Clusters:
 		check(!chosenKeep || c.Split == keep.Star,
 			"{keep} %s: says which document of a cluster stays, and with {drop} clusters none does: leave it out",
@@ -420,8 +360,6 @@ func (c *Config) checkDrop(check checker) {
 		check(!chosenKeep,
 			"{keep} %s: says which document of a cluster stays, and with {drop} reference those of the {reference} "+
 				"do: leave it out", c.Keep)
-	default:
-		check(false, "{drop} %s: must be copies, clusters or reference", c.Drop)
 	}
 }
 

@@ -82,7 +82,7 @@ func TestRegisteredFingerprint(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range want[:5] {
-		x, err := explain.Explain(t.Context(), folder, row.A, row.B, explain.Options{})
+		x, err := explain.Explain(t.Context(), folder, row.A, row.B, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -221,14 +221,14 @@ func TestPanicOverOneAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	explained, err := explain.Explain(t.Context(), folder, "d00", "d01", explain.Options{})
+	explained, err := explain.Explain(t.Context(), folder, "d00", "d01", false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if encoded, _ := json.Marshal(explained); !bytes.Contains(encoded, []byte(`"d01"`)) {
 		t.Errorf("the explanation is %s", encoded)
 	}
-	if _, err := explain.Explain(t.Context(), folder, "d00", overDecoding+"-asked", explain.Options{}); err == nil {
+	if _, err := explain.Explain(t.Context(), folder, "d00", overDecoding+"-asked", false); err == nil {
 		t.Error("a document over which the program panics is explained")
 	}
 }

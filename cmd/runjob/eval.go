@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"mirrorbeam.dev/internal/failure"
+	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/inspect/difference"
 	"mirrorbeam.dev/internal/inspect/evaluation"
@@ -171,7 +172,7 @@ func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Ju
 		}
 	}
 	judge := evaluation.NewJudge(e.truth, evaluation.Components(e.documents.Len(), identical))
-	wrong := evaluation.NewWorst(worst, func(a, b example) int {
+	wrong := graphs.NewLeast(worst, func(a, b example) int {
 		return cmp.Or(cmp.Compare(*a.Similarity, *b.Similarity), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
 	})
 	for pair, err := range e.folder.Pairs(ctx) {
@@ -193,7 +194,7 @@ func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Ju
 		}
 		if !isRight {
 			similarity := pair.Jaccard
-			wrong.Offer(example{A: string(pair.A), B: string(pair.B), Similarity: &similarity})
+			wrong.Add(example{A: string(pair.A), B: string(pair.B), Similarity: &similarity})
 		}
 	}
 	e.report.ListedPairs = newPairScore(judge.Counts())
@@ -203,14 +204,14 @@ func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Ju
 
 func (e *evaluator) missed(isFound func(evaluation.Pair) bool, worst int) []example {
 	name := e.documents.Name
-	list := evaluation.NewWorst(worst, func(a, b evaluation.Pair) int {
+	list := graphs.NewLeast(worst, func(a, b evaluation.Pair) int {
 		// A pair whose similarity is unknown comes last.
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(name(a.A), name(b.A)),
 			cmp.Compare(name(a.B), name(b.B)))
 	})
 	for _, pair := range e.truth.Pairs {
 		if !isFound(pair) {
-			list.Offer(pair)
+			list.Add(pair)
 		}
 	}
 	var examples []example

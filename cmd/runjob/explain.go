@@ -51,7 +51,7 @@ func (c *explainCommand) Run(ctx context.Context, out io.Writer) error {
 		printSuspect(w, row)
 		return w.Flush()
 	}
-	x, err := explain.Explain(ctx, folder, c.A, c.B, explain.Options{NoInput: c.NoInput})
+	x, err := explain.Explain(ctx, folder, c.A, c.B, c.NoInput)
 	if err != nil {
 		return failure.New(failure.Input, err)
 	}

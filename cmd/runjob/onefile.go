@@ -67,7 +67,7 @@ func toOneFile(c *job.Config, isLocal bool, out io.Writer) (*oneFile, error) {
 	isRows := !slices.Contains(output.Copies, o.output)
 	if ending := fileEnding.FindStringSubmatch(strings.ToLower(o.name)); isRows && ending != nil {
 		if !slices.Contains(output.Formats, output.Format(ending[1])) {
-			return refuse("rows of %s are written as %s", o.output, strings.Join(texts(output.Formats), ", "))
+			return refuse("rows of %s are written as %s", o.output, strings.Join(job.Values("output_format"), ", "))
 		}
 		if slices.Contains(c.Given, "output_format") && c.OutputFormat != output.Format(ending[1]) {
 			return refuse("--output-format %s says otherwise: leave one of them out", c.OutputFormat)

@@ -33,7 +33,7 @@ type queryCommand struct {
 
 func (c *queryCommand) Validate() error {
 	if err := errors.Join(job.CheckPlace("state", c.State), job.CheckLocal("output", c.Output),
-		job.CheckFormat(c.Format)); err != nil {
+		job.CheckValue("format", c.Format)); err != nil {
 		return err
 	}
 	if c.Top < 0 {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"mirrorbeam.dev/internal/failure"
@@ -34,14 +33,10 @@ type recutCommand struct {
 
 func (c *recutCommand) Validate() error {
 	err := errors.Join(checkArgument("dir", c.Folder), job.CheckPlace("output", c.Output))
-	if c.Split != "" && !slices.Contains([]keep.Split{keep.Component, keep.Star}, keep.Split(c.Split)) {
-		err = errors.Join(err, fmt.Errorf("--split %s: must be %s or %s", c.Split, keep.Component, keep.Star))
-	}
-	if c.Drop != "" && !slices.Contains(keep.Drops, keep.Drop(c.Drop)) {
-		err = errors.Join(err, fmt.Errorf("--drop %s: must be one of %v", c.Drop, keep.Drops))
-	}
-	if c.OutputFormat != "" && !slices.Contains(output.Formats, output.Format(c.OutputFormat)) {
-		err = errors.Join(err, fmt.Errorf("--output-format %s: must be one of %v", c.OutputFormat, output.Formats))
+	for _, s := range [][2]string{{"split", c.Split}, {"drop", c.Drop}, {"output_format", c.OutputFormat}} {
+		if s[1] != "" {
+			err = errors.Join(err, job.CheckValue(s[0], s[1]))
+		}
 	}
 	return err
 }

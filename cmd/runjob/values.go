@@ -8,12 +8,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/input/formats"
 	"mirrorbeam.dev/internal/input/listing"
-	"mirrorbeam.dev/internal/keep"
-	"mirrorbeam.dev/internal/pairs/methods"
-	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/job"
 )
 
@@ -35,7 +31,7 @@ func (c *valuesCommand) Run(ctx context.Context, out io.Writer) error {
 		return nil
 	}
 	name := strings.TrimPrefix(c.Words[len(c.Words)-1], "--")
-	values := valuesOf(name)
+	values := job.Values(settingName(name))
 	for _, node := range c.model.Children {
 		for _, flag := range node.Flags {
 			if node.Name == c.Words[0] && flag.Name == name && flag.Enum != "" {
@@ -52,38 +48,6 @@ func (c *valuesCommand) Run(ctx context.Context, out io.Writer) error {
 	}
 	_, err := io.WriteString(out, strings.Join(append(values, ""), "\n"))
 	return err
-}
-
-// valuesOf returns the values of a flag that sets a setting; nil if these cannot be listed.
-func valuesOf(flag string) (values []string) {
-	switch flag {
-	case "preset":
-		for _, preset := range job.Presets() {
-			values = append(values, preset.Name)
-		}
-		return values
-	case "emit":
-		return job.OutputNames()
-	case "columns":
-		return corpus.ColumnNames()
-	case "format":
-		return corpus.FormatNames()
-	case "output-format":
-		return texts(output.Formats)
-	case "layout":
-		return texts([]output.Layout{output.Shards, output.Tree})
-	case "keys":
-		return append([]string{string(methods.Auto)}, texts(methods.Resembling())...)
-	case "similarity":
-		return texts(methods.Similarities)
-	case "verify":
-		return texts(methods.Verifications)
-	case "split":
-		return texts([]keep.Split{keep.Component, keep.Star})
-	case "drop":
-		return texts(keep.Drops)
-	}
-	return nil
 }
 
 func isFieldFlag(name string) bool {
@@ -105,12 +69,4 @@ func fieldsOf(ctx context.Context, inputs []string) []string {
 		}
 	}
 	return nil
-}
-
-func texts[T ~string](all []T) []string {
-	list := make([]string, len(all))
-	for i, one := range all {
-		list[i] = string(one)
-	}
-	return list
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math/bits"
 	"slices"
+	"sort"
 )
 
 // Numbering numbers distinct keys from 0, in the order in which they come. N is the type of the numbers. The set takes
@@ -139,6 +140,29 @@ func Runs[T any](list []T, same func(first, other *T) bool) iter.Seq[[]T] {
 				return
 			}
 		}
+	}
+}
+
+// Least keeps the first of many items in an order, whatever order they come in. Of equal ones the earlier come first.
+type Least[T any] struct {
+	// Items are those kept, in order.
+	Items []T
+
+	most    int
+	compare func(a, b T) int
+}
+
+// NewLeast returns a list that keeps at most that many items.
+func NewLeast[T any](most int, compare func(a, b T) int) *Least[T] {
+	return &Least[T]{most: most, compare: compare}
+}
+
+// Add takes in an item if it is among the first.
+func (l *Least[T]) Add(item T) {
+	at := sort.Search(len(l.Items), func(i int) bool { return l.compare(l.Items[i], item) > 0 })
+	if at < l.most {
+		l.Items = slices.Insert(l.Items, at, item)
+		l.Items = l.Items[:min(len(l.Items), l.most)]
 	}
 }
 

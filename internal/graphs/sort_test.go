@@ -50,3 +50,22 @@ func TestSortStops(t *testing.T) {
 		t.Errorf("not sorted: %v", err)
 	}
 }
+
+// TestLeast: it is what a stable sort would have first.
+func TestLeast(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 8))
+	for range 100 {
+		items := make([][2]int, random.IntN(20))
+		most := random.IntN(8)
+		compare := func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) }
+		l := NewLeast(most, compare)
+		for i := range items {
+			items[i] = [2]int{random.IntN(10), i}
+			l.Add(items[i])
+		}
+		slices.SortStableFunc(items, compare)
+		if want := items[:min(most, len(items))]; !slices.Equal(l.Items, want) {
+			t.Fatalf("%v, want %v", l.Items, want)
+		}
+	}
+}

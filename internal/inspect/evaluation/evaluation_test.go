@@ -234,23 +234,6 @@ func TestJudgeClusters(t *testing.T) {
 	}
 }
 
-func TestWorstKeepsTheFirst(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 8))
-	for range 100 {
-		items := make([]int, random.IntN(20))
-		limit := random.IntN(8)
-		w := NewWorst(limit, func(a, b int) int { return a - b })
-		for i := range items {
-			items[i] = random.IntN(10)
-			w.Offer(items[i])
-		}
-		slices.Sort(items)
-		if want := items[:min(limit, len(items))]; !slices.Equal(w.Items, want) {
-			t.Fatalf("%v, want %v", w.Items, want)
-		}
-	}
-}
-
 // readTruth reads a truth from a string.
 func readTruth(content string, threshold float64, documents *Documents) (*Truth, error) {
 	return ReadTruth("t.tsv", func(yield func([]byte, error) bool) {

@@ -81,19 +81,13 @@ func (d *Document) Name() string {
 	return d.Given
 }
 
-// Options are the choices of an explanation.
-type Options struct {
-	// NoInput leaves the input of the run alone. Then only the results tell.
-	NoInput bool
-}
-
 type explainer struct {
 	Explanation
 	folder  *finished.Folder
 	config  *job.Config
 	method  *methods.Method
 	scorer  methods.Scorer
-	options Options
+	noInput bool
 	// leavesIgnored and leavesCommon say whether the run leaves out shingles of base texts, and common ones.
 	leavesIgnored, leavesCommon bool
 
@@ -105,8 +99,8 @@ type explainer struct {
 // Explain explains what became of two documents, given their ids, refs or URLs. It reads the rows of clusters and of
 // pairs once, and the files of the input that hold the two. If the rows do not say which files these are, it reads the
 // whole input. It is an error if there is no such document, or if several have an id or a URL.
-func Explain(ctx context.Context, f *finished.Folder, a, b string, options Options) (*Explanation, error) {
-	x := newExplainer(f, options)
+func Explain(ctx context.Context, f *finished.Folder, a, b string, noInput bool) (*Explanation, error) {
+	x := newExplainer(f, noInput)
 	x.Folder, x.A.Given, x.B.Given, x.Reasons = f.Path, rowName(a), rowName(b), []string{}
 	if x.A.Given == x.B.Given {
 		return nil, setting.Errorf("%s is one document: name two", a)
@@ -127,9 +121,9 @@ func Explain(ctx context.Context, f *finished.Folder, a, b string, options Optio
 	return &x.Explanation, nil
 }
 
-func newExplainer(f *finished.Folder, options Options) *explainer {
+func newExplainer(f *finished.Folder, noInput bool) *explainer {
 	c := &f.Summary.Config
-	x := &explainer{folder: f, config: c, options: options, scorer: c.Scorer()}
+	x := &explainer{folder: f, config: c, noInput: noInput, scorer: c.Scorer()}
 	x.method, _ = methods.Of(c.Method())
 	x.leavesIgnored, x.leavesCommon = len(c.Ignore) > 0, !c.CommonLaw().IsOff()
 	return x
@@ -202,7 +196,7 @@ func (x *explainer) findRows(ctx context.Context) error {
 const mostNamed = 5
 
 func (x *explainer) findTexts(ctx context.Context) error {
-	if x.options.NoInput {
+	if x.noInput {
 		x.note("The input was not read.")
 		return nil
 	}

@@ -128,9 +128,9 @@ func jaccard(a, b string) (similarity, inB, inA float64) {
 }
 
 // explain explains two documents.
-func (l *library) explain(t *testing.T, a, b string, options explain.Options) *explain.Explanation {
+func (l *library) explain(t *testing.T, a, b string, noInput bool) *explain.Explanation {
 	t.Helper()
-	x, err := explain.Explain(t.Context(), l.folder, a, b, options)
+	x, err := explain.Explain(t.Context(), l.folder, a, b, noInput)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,19 +170,19 @@ func TestExplanations(t *testing.T) {
 				if a == b {
 					continue
 				}
-				x := l.explain(t, a, b, explain.Options{})
+				x := l.explain(t, a, b, false)
 				l.checkRows(t, x)
 				if want, inB, inA := jaccard(l.texts[a], l.texts[b]); x.Similarity == nil ||
 					math.Abs(x.Similarity.Jaccard-want) > 1e-12 ||
 					x.Similarity.ContainmentA != inB || x.Similarity.ContainmentB != inA {
 					t.Errorf("%s and %s: %+v, want %g", a, b, x.Similarity, want)
 				}
-				y := l.explain(t, b, a, explain.Options{})
+				y := l.explain(t, b, a, false)
 				if y.Similarity.Jaccard != x.Similarity.Jaccard ||
 					y.Similarity.ContainmentA != x.Similarity.ContainmentB || (y.Row == nil) != (x.Row == nil) {
 					t.Errorf("%s and %s: %+v, the other way round %+v", a, b, x.Similarity, y.Similarity)
 				}
-				z := l.explain(t, a, b, explain.Options{NoInput: true})
+				z := l.explain(t, a, b, true)
 				if z.Similarity != nil || z.Keys != nil || len(z.Difference) > 0 ||
 					!slices.Contains(z.Notes, "The input was not read.") {
 					t.Errorf("%s and %s without the input: %+v", a, b, z)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/util/setting"
@@ -53,8 +54,7 @@ func ListClusters(ctx context.Context, f *finished.Folder, p Page) (*Clusters, e
 		return nil, err
 	}
 	list := &Clusters{Folder: f.Path, Of: 0, Offset: p.Offset}
-	var first []finished.Cluster // of the order, as many as are needed
-	order := func(a, b finished.Cluster) int {
+	first := graphs.NewLeast(p.Offset+p.Limit, func(a, b finished.Cluster) int {
 		switch p.Order {
 		case BySimilarity:
 			return cmp.Or(cmp.Compare(a.Least, b.Least), cmp.Compare(a.Name, b.Name))
@@ -62,18 +62,15 @@ func ListClusters(ctx context.Context, f *finished.Folder, p Page) (*Clusters, e
 			return cmp.Compare(a.Name, b.Name)
 		}
 		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Name, b.Name))
-	}
+	})
 	for c, err := range f.Clusters(ctx, func(*output.Member) {}) {
 		if err != nil {
 			return nil, err
 		}
 		list.Of++
-		if at, _ := slices.BinarySearchFunc(first, c, order); at < p.Offset+p.Limit {
-			first = slices.Insert(first, at, c)
-			first = first[:min(len(first), p.Offset+p.Limit)]
-		}
+		first.Add(c)
 	}
-	list.Clusters = append([]finished.Cluster{}, cut(p, first)...)
+	list.Clusters = append([]finished.Cluster{}, cut(p, first.Items)...)
 	return list, nil
 }
 

@@ -103,7 +103,7 @@ func TestNeeded(t *testing.T) {
 		for i := range random.IntN(20) {
 			b.set = append(b.set, uint64(100+i))
 		}
-		x := newExplainer(&finished.Folder{Summary: finished.Summary{Config: config}}, Options{})
+		x := newExplainer(&finished.Folder{Summary: finished.Summary{Config: config}}, false)
 		x.a, x.b = a, b
 		x.compare()
 		s := x.Similarity

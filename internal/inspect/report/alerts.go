@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/keep"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/result/warnings"
@@ -205,9 +206,9 @@ func (b *builder) addChanges(ctx context.Context) error {
 	s := &Changes{StateSummary: *b.summary.State}
 	s.Suspects = nil // the table of suspects has them
 	b.figures.Changes = s
-	largest := map[string]*best[Change]{}
+	largest := map[string]*graphs.Least[Change]{}
 	for _, of := range output.Followed {
-		largest[of] = newBest[Change](mostChanges)
+		largest[of] = least(mostChanges, func(c *Change) float64 { return -float64(c.Added + c.Removed) })
 	}
 	all := int64(0)
 	for row, err := range b.folder.Changes(ctx) {
@@ -224,10 +225,10 @@ func (b *builder) addChanges(ctx context.Context) error {
 		if row.Since >= int64(s.Generation) {
 			row.Since = 0
 		}
-		largest[row.Of].add(-float64(row.Added+row.Removed), Change(row))
+		largest[row.Of].Add(Change(row))
 	}
 	for _, of := range slices.Backward(output.Followed) {
-		s.Rows = append(s.Rows, largest[of].items...)
+		s.Rows = append(s.Rows, largest[of].Items...)
 	}
 	if shown := int64(len(s.Rows)); shown < all {
 		b.note(fmt.Sprintf("%s of %s changes are listed: those of the most members.", count(shown), count(all)))

@@ -180,6 +180,8 @@ type Pair struct {
 	Why string `json:"why,omitempty"`
 	// Texts are the two texts, nil where they are not shown.
 	Texts *difference.Texts `json:"-"`
+
+	lot float64 // which depends on nothing but the names, from 0 to below 1
 }
 
 // Reason counts rejects.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/schema/output"
 )
@@ -30,19 +31,28 @@ type pairPass struct {
 	scores  *tally             // of pairs that are not identical
 	nearest map[uint64]float64 // the best score of chosen documents
 
-	low, oneSided, sampled *best[Pair]
+	low, oneSided, sampled *graphs.Least[Pair]
 }
 
 func newPairPass(run *Run, members *memberPass) *pairPass {
+	sign := 1.
+	if run.Unit == Bits {
+		sign = -1
+	}
 	return &pairPass{
 		run:      run,
 		sampler:  members.sampler,
 		scores:   newTally(run.Unit, run.Distance),
 		nearest:  map[uint64]float64{},
-		low:      newBest[Pair](mostLow),
-		oneSided: newBest[Pair](mostOneSided),
-		sampled:  newBest[Pair](mostSampled),
+		low:      least(mostLow, func(p *Pair) float64 { return sign * p.Score }),
+		oneSided: least(mostOneSided, func(p *Pair) float64 { return -math.Abs(p.ContainmentA - p.ContainmentB) }),
+		sampled:  least(mostSampled, func(p *Pair) float64 { return p.lot }),
 	}
+}
+
+// least returns a list of the items with the smallest keys.
+func least[T any](most int, key func(item *T) float64) *graphs.Least[T] {
+	return graphs.NewLeast(most, func(a, b T) int { return cmp.Compare(key(&a), key(&b)) })
 }
 
 func (p *pairPass) read(ctx context.Context, f *finished.Folder) error {
@@ -63,15 +73,25 @@ func (p *pairPass) see(row *output.Pair) {
 		return
 	}
 	p.scores.add(score)
-	rank := score
-	if p.run.Unit == Bits {
-		rank = -score
+	pair := Pair{
+		A:            row.A,
+		B:            row.B,
+		URLA:         row.URLA,
+		DateA:        row.DateA,
+		URLB:         row.URLB,
+		DateB:        row.DateB,
+		Score:        score,
+		ContainmentA: row.ContainmentA,
+		ContainmentB: row.ContainmentB,
+		Whole:        row.JaccardWhole,
+		Estimate:     !row.Exact,
+		Identical:    row.Identical,
+		lot:          float64((xxh3.HashString(row.A)*31+xxh3.HashString(row.B))>>11) / (1 << 53),
 	}
-	offer(p.low, rank, row, score)
-	offer(p.sampled, lot(row), row, score)
-	more, less := max(row.ContainmentA, row.ContainmentB), min(row.ContainmentA, row.ContainmentB)
-	if more >= mostOf && less <= partOf {
-		offer(p.oneSided, less-more, row, score)
+	p.low.Add(pair)
+	p.sampled.Add(pair)
+	if max(row.ContainmentA, row.ContainmentB) >= mostOf && min(row.ContainmentA, row.ContainmentB) <= partOf {
+		p.oneSided.Add(pair)
 	}
 }
 
@@ -98,30 +118,6 @@ func (p *pairPass) note(name string, score float64) {
 	}
 }
 
-func offer(to *best[Pair], key float64, row *output.Pair, score float64) {
-	if to.admits(key) {
-		to.add(key, Pair{
-			A:            row.A,
-			B:            row.B,
-			URLA:         row.URLA,
-			DateA:        row.DateA,
-			URLB:         row.URLB,
-			DateB:        row.DateB,
-			Score:        score,
-			ContainmentA: row.ContainmentA,
-			ContainmentB: row.ContainmentB,
-			Whole:        row.JaccardWhole,
-			Estimate:     !row.Exact,
-			Identical:    row.Identical,
-		})
-	}
-}
-
-// lot returns a number that depends on nothing but the names, from 0 to below 1.
-func lot(row *output.Pair) float64 {
-	return float64((xxh3.HashString(row.A)*31+xxh3.HashString(row.B))>>11) / (1 << 53)
-}
-
 // examples returns the pairs that a page lists, each once: first those that are worth their texts, of each list some.
 func (p *pairPass) examples() []Pair {
 	lists := []struct {
@@ -129,9 +125,9 @@ func (p *pairPass) examples() []Pair {
 		why   string
 		texts int
 	}{
-		{p.low.items, whyLow, textsLow},
-		{p.oneSided.items, whyOneSided, textsSided},
-		{p.sampled.items, whySample, textsSampled},
+		{p.low.Items, whyLow, textsLow},
+		{p.oneSided.Items, whyOneSided, textsSided},
+		{p.sampled.Items, whySample, textsSampled},
 	}
 	var all []Pair
 	listed := map[[2]string]bool{}
@@ -151,34 +147,6 @@ func (p *pairPass) examples() []Pair {
 		add(list.pairs, list.why)
 	}
 	return all
-}
-
-// best keeps the items with the smallest keys. Of equal keys the earlier item comes first.
-type best[T any] struct {
-	most  int
-	keys  []float64
-	items []T
-}
-
-func newBest[T any](most int) *best[T] { return &best[T]{most: most} }
-
-// admits reports whether add would keep an item of that key. So the caller need not make one in vain.
-func (b *best[T]) admits(key float64) bool {
-	return len(b.keys) < b.most || b.most > 0 && key < b.keys[len(b.keys)-1]
-}
-
-func (b *best[T]) add(key float64, item T) {
-	if !b.admits(key) {
-		return
-	}
-	at := len(b.keys)
-	for at > 0 && key < b.keys[at-1] {
-		at--
-	}
-	b.keys, b.items = slices.Insert(b.keys, at, key), slices.Insert(b.items, at, item)
-	if len(b.keys) > b.most {
-		b.keys, b.items = b.keys[:b.most], b.items[:b.most]
-	}
 }
 
 // mostTracked is about how many documents are looked at one by one. More are sampled.
@@ -221,15 +189,15 @@ type memberPass struct {
 	documents []Member
 
 	sizes            []SizeClass
-	largest, loosest *best[*Cluster]
+	largest, loosest *graphs.Least[*Cluster]
 }
 
 func newMemberPass(s sampler, removed *tally) *memberPass {
 	return &memberPass{
 		sampler: s,
 		removed: removed,
-		largest: newBest[*Cluster](mostClusters),
-		loosest: newBest[*Cluster](mostLoosest),
+		largest: least(mostClusters, func(c **Cluster) float64 { return -float64((*c).Size) }),
+		loosest: least(mostLoosest, func(c **Cluster) float64 { return (*c).Mean }),
 	}
 }
 
@@ -241,9 +209,9 @@ func (m *memberPass) read(ctx context.Context, f *finished.Folder) error {
 		c := &Cluster{Cluster: of, Documents: m.documents}
 		m.documents = nil
 		m.count(c)
-		m.largest.add(-float64(c.Size), c)
+		m.largest.Add(c)
 		if c.Size >= leastLoose {
-			m.loosest.add(c.Mean, c)
+			m.loosest.Add(c)
 		}
 	}
 	return nil
@@ -281,14 +249,14 @@ func (m *memberPass) count(c *Cluster) {
 // without a map keep no documents.
 func (m *memberPass) clusters() []Cluster {
 	var all []Cluster
-	for i, c := range m.largest.items {
-		if i >= mostLargest && !slices.Contains(m.loosest.items, c) {
+	for i, c := range m.largest.Items {
+		if i >= mostLargest && !slices.Contains(m.loosest.Items, c) {
 			c.Documents = nil
 		}
 		all = append(all, *c)
 	}
-	for _, c := range m.loosest.items {
-		if !slices.Contains(m.largest.items, c) {
+	for _, c := range m.loosest.Items {
+		if !slices.Contains(m.largest.Items, c) {
 			all = append(all, *c)
 		}
 	}

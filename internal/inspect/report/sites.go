@@ -170,7 +170,12 @@ func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
 			known[s.ID] = s
 		}
 	}
-	all := newBest[Suspect](mostSuspects)
+	all := least(mostSuspects, func(s *Suspect) float64 {
+		if s.IsUrgent() {
+			return -float64(s.Common) - urgency
+		}
+		return -float64(s.Common)
+	})
 	for row, err := range b.folder.Suspects(ctx) {
 		if err != nil {
 			return err
@@ -198,40 +203,38 @@ func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
 			s.Original = row.Examples[0].Original
 			s.Similarity = row.Examples[0].Similarity
 		}
-		key := -float64(s.Common)
 		if s.IsUrgent() {
 			f.Urgent += s.weight()
-			key -= urgency
 		}
-		all.add(key, s)
+		all.Add(s)
 	}
-	f.Suspects = all.items
+	f.Suspects = all.Items
 	return nil
 }
 
 func (b *builder) addMirrors(ctx context.Context, f *SiteFindings) error {
-	all := newBest[MirrorPair](mostMirrors)
+	all := least(mostMirrors, func(m *MirrorPair) float64 { return -float64(max(m.CommonA, m.CommonB)) })
 	for row, err := range b.folder.Mirrors(ctx) {
 		if err != nil {
 			return err
 		}
 		f.Kinds[row.Kind]++
-		all.add(-float64(max(row.CommonA, row.CommonB)), MirrorPair{
+		all.Add(MirrorPair{
 			row.A, row.B, row.Kind, row.Score, row.PagesA, row.PagesB, row.CommonA, row.CommonB, row.SamePath,
 		})
 	}
-	f.Mirrors = all.items
+	f.Mirrors = all.Items
 	return nil
 }
 
 func (b *builder) addGroups(ctx context.Context, f *SiteFindings) error {
-	all := newBest[SiteGroup](mostGroups)
+	all := least(mostGroups, func(g *SiteGroup) float64 { return -float64(g.Size) })
 	for row, err := range b.folder.GroupedSites(ctx) {
 		if err != nil {
 			return err
 		}
 		if row.Primary {
-			all.add(-float64(row.GroupSites), SiteGroup{
+			all.Add(SiteGroup{
 				Primary:   row.Site,
 				Size:      row.GroupSites,
 				Cohesion:  row.Cohesion,
@@ -241,7 +244,7 @@ func (b *builder) addGroups(ctx context.Context, f *SiteFindings) error {
 			})
 		}
 	}
-	f.Largest = all.items
+	f.Largest = all.Items
 	return nil
 }
 

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -78,20 +77,6 @@ func TestTally(t *testing.T) {
 	}
 	if bins := newTally(Similarity, 0).bins(0.855); bins[0].From != 0.85 || len(bins) != 16 {
 		t.Errorf("%d bins from %g", len(bins), bins[0].From)
-	}
-}
-
-// TestBest: it is what a stable sort would have first.
-func TestBest(t *testing.T) {
-	b := newBest[int](3)
-	for i, key := range []float64{5, 1, 5, 0, 1, 1} {
-		b.add(key, i)
-	}
-	if !slices.Equal(b.items, []int{3, 1, 4}) || b.admits(1) || !b.admits(0.5) {
-		t.Errorf("%v", b.items)
-	}
-	if none := newBest[int](0); none.admits(-1) {
-		t.Error("a list of nothing admits something")
 	}
 }
 
