@@ -26,7 +26,6 @@ func hasFields(d *corpus.Definition, _ *Config) bool { return d.HasFields }
 
 func isTable(d *corpus.Definition, _ *Config) bool { return d.IsTable }
 
-// comparesFeatures reports whether features stand for the texts.
 func comparesFeatures(c *Config) bool { return c.Features != "" && c.FeatureWeight == 0 }
 
 // effects has a line for each setting that may have none and that no check of its value knows.

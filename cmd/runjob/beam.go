@@ -59,7 +59,6 @@ func runnersOfBeam() []runner {
 	}
 }
 
-// refusals has the flags of Beam that no runner may have, with the reason.
 func refusals() map[string]string {
 	const unrun = "the job would not be run, and there would be no results to publish"
 	return map[string]string{"execute_async": "--async does that", "dry_run": unrun}

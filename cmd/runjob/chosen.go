@@ -44,7 +44,6 @@ func (o origin) isPreset() bool { return strings.HasPrefix(string(o), string(fro
 // --config names, or else in a preset.
 type chooser struct {
 	environ []string
-	// origins holds where each setting was found, by its name.
 	origins map[string]origin
 
 	file map[string]settingValue // nil until it is read
@@ -232,7 +231,6 @@ func unknownSetting(given, setting string, call func(string) string) error {
 	return errors.New("unknown setting " + given)
 }
 
-// maxSettingsBytes is the size of the largest file of settings. All settings together take a few thousand bytes.
 const maxSettingsBytes = 1 << 20
 
 type settingValue struct {

@@ -43,7 +43,6 @@ type demoDocument struct {
 //go:embed demo.jsonl
 var fables []byte
 
-// maxDemoFiles bounds the demo to some seconds.
 const maxDemoFiles = 20_000
 
 func (c *demoCommand) Validate() error { return job.CheckLocal("output", c.Output) }
@@ -138,7 +137,6 @@ func writeDemoCorpus(path string, roots []string) (int, error) {
 	return n, f.Commit()
 }
 
-// isDemoCorpus reports whether a file begins with the first of the fables.
 func isDemoCorpus(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -193,7 +191,7 @@ func showSamples(ctx context.Context, w io.Writer, results *finished.Folder) err
 func showNearPair(ctx context.Context, w io.Writer, results *finished.Folder) error {
 	var near example
 	distance := math.Inf(1)
-	for pair, err := range results.Pairs(ctx) {
+	for pair, err := range finished.Rows[output.Pair](ctx, results, output.Pairs) {
 		if err != nil {
 			return err
 		}
@@ -204,7 +202,7 @@ func showNearPair(ctx context.Context, w io.Writer, results *finished.Folder) er
 	if near.Similarity == nil {
 		return nil
 	}
-	texts, err := results.Texts(ctx, []string{near.A, near.B})
+	texts, err := results.Texts(ctx, []string{near.A, near.B}, math.MaxInt)
 	if err != nil {
 		return err
 	}
@@ -216,7 +214,7 @@ func showNearPair(ctx context.Context, w io.Writer, results *finished.Folder) er
 // showRemoved begins with the documents least similar to the kept one: look at these before you trust a threshold.
 func showRemoved(ctx context.Context, w io.Writer, results *finished.Folder) error {
 	var rows []output.Member
-	for row, err := range results.Members(ctx) {
+	for row, err := range finished.Rows[output.Member](ctx, results, output.Clusters) {
 		if err != nil {
 			return err
 		}

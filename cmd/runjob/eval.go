@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -47,10 +46,7 @@ func (c *evalCommand) Run(ctx context.Context, out io.Writer) error {
 		// Only the truth and the results can be at fault.
 		return failure.New(failure.Input, err)
 	}
-	if c.JSON {
-		return printJSON(out, report)
-	}
-	return report.print(out)
+	return answer(out, c.JSON, report, printEvaluation)
 }
 
 type evaluator struct {
@@ -133,7 +129,7 @@ func (e *evaluator) compare(ctx context.Context, worst int) error {
 func (e *evaluator) compareClusters(ctx context.Context) error {
 	type membership struct{ document, cluster evaluation.Document }
 	var memberships []membership
-	for member, err := range e.folder.Members(ctx) {
+	for member, err := range finished.Rows[output.Member](ctx, e.folder, output.Clusters) {
 		if err != nil {
 			return err
 		}
@@ -159,7 +155,7 @@ func (e *evaluator) compareClusters(ctx context.Context) error {
 // it must know the identical documents first.
 func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Judge, error) {
 	var identical []evaluation.Pair
-	for pair, err := range e.folder.Pairs(ctx) {
+	for pair, err := range finished.Rows[output.Pair](ctx, e.folder, output.Pairs) {
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +171,7 @@ func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Ju
 	wrong := graphs.NewLeast(worst, func(a, b example) int {
 		return cmp.Or(cmp.Compare(*a.Similarity, *b.Similarity), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
 	})
-	for pair, err := range e.folder.Pairs(ctx) {
+	for pair, err := range finished.Rows[output.Pair](ctx, e.folder, output.Pairs) {
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +233,7 @@ func (e *evaluator) showTexts(ctx context.Context) error {
 	for _, x := range examples {
 		names = append(names, x.A, x.B)
 	}
-	texts, err := e.folder.Texts(ctx, names)
+	texts, err := e.folder.Texts(ctx, names, math.MaxInt)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -367,8 +363,7 @@ func excerpt(text string) string {
 	return string(start)
 }
 
-func (r *evalReport) print(to io.Writer) error {
-	w := bufio.NewWriter(to)
+func printEvaluation(w io.Writer, r *evalReport) {
 	say(w, "truth %s: %s of %s", r.Truth.File, counted(r.Truth.Pairs, "pair"),
 		counted(r.Truth.Documents, "document"))
 	sayIf(w, r.Truth.Below > 0, "; %s below the threshold %g", counted(r.Truth.Below, "line"), r.Truth.Threshold)
@@ -381,7 +376,6 @@ func (r *evalReport) print(to io.Writer) error {
 	for _, note := range r.Notes {
 		say(w, "note: %s\n", note)
 	}
-	return w.Flush()
 }
 
 func (r *evalReport) printScores(w io.Writer) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -44,27 +43,18 @@ func (c *explainCommand) Run(ctx context.Context, out io.Writer) error {
 	}
 	if row, is, err := findSuspect(ctx, folder, c.A, c.B); err != nil {
 		return failure.New(failure.Input, err)
-	} else if is && c.JSON {
-		return printJSON(out, row)
 	} else if is {
-		w := bufio.NewWriter(out)
-		printSuspect(w, row)
-		return w.Flush()
+		return answer(out, c.JSON, row, printSuspect)
 	}
 	x, err := explain.Explain(ctx, folder, c.A, c.B, c.NoInput)
 	if err != nil {
 		return failure.New(failure.Input, err)
 	}
-	if c.JSON {
-		return printJSON(out, x)
-	}
-	w := bufio.NewWriter(out)
-	printExplanation(w, x, c.Color.isOn())
-	return w.Flush()
+	return answer(out, c.JSON, x, func(w io.Writer, x *explain.Explanation) { printExplanation(w, x, c.Color.isOn()) })
 }
 
 func findSuspect(ctx context.Context, f *finished.Folder, a, b string) (row *output.Suspect, is bool, err error) {
-	for row, err := range f.Suspects(ctx) {
+	for row, err := range finished.Rows[output.Suspect](ctx, f, output.Suspects) {
 		if isOf := (row.Site == a || row.ID == a) && row.Protected == b; isOf || err != nil {
 			return &row, isOf, err
 		}
@@ -254,17 +244,12 @@ func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 		return failure.New(failure.Input, err)
 	}
 	page := explain.Page{Order: explain.Order(c.Sort), Offset: c.Offset, Limit: c.Limit}
-	w := bufio.NewWriter(out)
 	if c.Cluster == "" {
 		list, err := explain.ListClusters(ctx, folder, page)
-		switch {
-		case err != nil:
+		if err != nil {
 			return failure.New(failure.Input, err)
-		case c.JSON:
-			return printJSON(out, list)
 		}
-		printClusters(w, list)
-		return w.Flush()
+		return answer(out, c.JSON, list, printClusters)
 	}
 	var withTexts *bool
 	if c.Texts != "auto" {
@@ -272,14 +257,10 @@ func (c *showCommand) Run(ctx context.Context, out io.Writer) error {
 		withTexts = &isWanted
 	}
 	list, err := explain.ListMembers(ctx, folder, c.Cluster, page, withTexts)
-	switch {
-	case err != nil:
+	if err != nil {
 		return failure.Errorf(failure.Input, "show %s: %w", c.Cluster, err)
-	case c.JSON:
-		return printJSON(out, list)
 	}
-	printMembers(w, list)
-	return w.Flush()
+	return answer(out, c.JSON, list, printMembers)
 }
 
 func printClusters(w io.Writer, list *explain.Clusters) {

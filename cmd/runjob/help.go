@@ -53,7 +53,6 @@ var commandHelp = sync.OnceValue(func() map[string]string {
 	return texts
 })
 
-// giveHelp gives a command, and the commands below it, their help.
 func giveHelp(of *kong.Node, path string) {
 	texts := commandHelp()
 	give := func(value *kong.Value, name string) {

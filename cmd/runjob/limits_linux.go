@@ -39,7 +39,6 @@ func checkLimits() error {
 	return nil
 }
 
-// checkAddressSpace checks the limit of 'ulimit -v'.
 func checkAddressSpace() error {
 	limit, err := limitOf(unix.RLIMIT_AS)
 	if err != nil || limit == math.MaxUint64 {
@@ -101,7 +100,6 @@ func checkGroups(root, list string) error {
 	return nil
 }
 
-// limitOf returns a limit of the process. If there is none, it returns the largest number.
 func limitOf(resource int) (uint64, error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(resource, &limit); err != nil {
@@ -120,7 +118,6 @@ func isExempt() bool {
 	return capabilities&(1<<unix.CAP_SYS_RESOURCE|1<<unix.CAP_SYS_ADMIN) != 0
 }
 
-// threadsOf counts the threads of a user. Processes that end meanwhile count as none.
 func threadsOf(user int) (threads uint64) {
 	processes, _ := filepath.Glob("/proc/[0-9]*")
 	for _, process := range processes {
@@ -138,7 +135,6 @@ func threadsOf(user int) (threads uint64) {
 	return threads
 }
 
-// readProc returns the content of a file of the system. It returns nothing if the file cannot be read.
 func readProc(path string) string {
 	content, _ := os.ReadFile(path)
 	return string(content)

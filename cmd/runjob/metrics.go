@@ -71,7 +71,6 @@ func writeMetrics(path string, e ending) error {
 	return nil
 }
 
-// metricsOf returns the metrics of results that were published, or found up to date.
 func metricsOf(s *finished.Summary, at time.Time) (b exposition) {
 	b.gauge(successMetric, "When a run last published its results, or found them up to date.", unixSeconds(at))
 	b.gauge("runjob_last_seconds", "Duration of the run that made the results.", s.Seconds)
@@ -102,7 +101,6 @@ func metricsOf(s *finished.Summary, at time.Time) (b exposition) {
 	return b
 }
 
-// exposition is a text of metrics.
 type exposition []byte
 
 func (b *exposition) head(name, help string) {
@@ -114,7 +112,6 @@ func (b *exposition) gauge(name, help string, value float64) {
 	*b = fmt.Appendf(*b, "%s %s\n", name, strconv.FormatFloat(value, 'f', -1, 64))
 }
 
-// changes writes a metric with a series for each kind of change of each kind of row.
 func (b *exposition) changes(name, help string, changes map[string]map[string]int64) {
 	b.head(name, help)
 	for _, of := range output.Followed {
@@ -127,7 +124,6 @@ func (b *exposition) changes(name, help string, changes map[string]map[string]in
 	}
 }
 
-// lastResults returns the metrics of the last results in a file, if there are any.
 func lastResults(path string) []byte {
 	content, err := storage.ReadBeginning(path, mostMetrics)
 	if err != nil {

@@ -209,7 +209,6 @@ var foreignCommands = byWord(map[string]string{
 	"mirrors": "sites",
 })
 
-// byWord returns the key of each word of the values.
 func byWord(texts map[string]string) map[string]string {
 	keys := map[string]string{}
 	for key, text := range texts {

@@ -72,7 +72,6 @@ func (c *namesCommand) Run(ctx context.Context, stdout io.Writer) (err error) {
 	return nil
 }
 
-// writeState writes the state, whose folder it makes if that is on the disk.
 func (c *namesCommand) writeState(state []byte) (err error) {
 	if storage.Scheme(c.State) == "" {
 		err = os.MkdirAll(c.State, 0o777)
@@ -86,7 +85,6 @@ func (c *namesCommand) writeState(state []byte) (err error) {
 	return nil
 }
 
-// find reads the lists.
 func (c *namesCommand) find(ctx context.Context, finder *names.Finder) (err error) {
 	if c.Rejects != "" {
 		rejects, finish, err := openOutput(c.Rejects, nil)
@@ -105,7 +103,6 @@ func (c *namesCommand) find(ctx context.Context, finder *names.Finder) (err erro
 	return finder.Finish()
 }
 
-// finder returns a finder that writes rows, with the lists and the state.
 func (c *namesCommand) finder(rows *json.Encoder) (finder *names.Finder, err error) {
 	read := func(setting, path string) string {
 		list, fault := storage.ReadFile(path)
@@ -166,7 +163,6 @@ func readNames(ctx context.Context, path string, finder *names.Finder) error {
 	return ctx.Err()
 }
 
-// decoding returns the content of a file, decompressed as its name says.
 func decoding(path string, file io.Reader) (content io.Reader, end func(), err error) {
 	decoders := map[string]func() *inflate.Reader{".gz": inflate.NewGzip, ".zst": inflate.NewZstd}
 	for ending, decoder := range decoders {

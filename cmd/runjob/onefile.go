@@ -98,7 +98,6 @@ func (o *oneFile) end() {
 	}
 }
 
-// publish writes the file, which the summary then names.
 func (o *oneFile) publish(summary *finished.Summary) error {
 	if o == nil {
 		return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -39,10 +38,7 @@ func (c *planCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return printJSON(out, advice)
-	}
-	return printPlan(out, advice)
+	return answer(out, c.JSON, advice, printPlan)
 }
 
 func printReads(w io.Writer, reads *plan.Reads) {
@@ -137,12 +133,11 @@ func printPairs(w io.Writer, curve []plan.Point) {
 	say(w, "\n")
 }
 
-func printPlan(to io.Writer, a *plan.Advice) error {
-	w := bufio.NewWriter(to)
+func printPlan(w io.Writer, a *plan.Advice) {
 	printReads(w, a.Reads)
 	if len(a.Tables) > 0 {
 		printTables(w, a)
-		return w.Flush()
+		return
 	}
 	printCorpus(w, a)
 	printChoices(w, a)
@@ -156,10 +151,8 @@ func printPlan(to io.Writer, a *plan.Advice) error {
 	}
 	say(w, "\n")
 	printAdvice(w, a)
-	return w.Flush()
 }
 
-// printTables prints the tables of fingerprints, the cheapest first.
 func printTables(w io.Writer, a *plan.Advice) {
 	documents := a.Config.Documents
 	if c := a.Corpus; c != nil {
@@ -208,7 +201,6 @@ func printCorpus(w io.Writer, a *plan.Advice) {
 	say(w, "\n")
 }
 
-// rounded returns a whole count. An estimate need not be whole.
 func rounded(n float64) int64 { return int64(math.Round(n)) }
 
 func printPreset(w io.Writer, c *plan.Facts) {

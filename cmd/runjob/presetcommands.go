@@ -20,7 +20,6 @@ func newMirrorsCommand() mirrorsCommand {
 	return mirrorsCommand{runCommand{Config: defaultsOf("mirrors")}}
 }
 
-// defaultsOf returns the settings of a preset, as defaults of a command.
 func defaultsOf(preset string) job.Config {
 	of, _ := job.PresetNamed(preset)
 	config := of.Config()

@@ -220,7 +220,6 @@ func shareDone(s *work.StageProgress) float64 {
 	return done / all
 }
 
-// jobLine says how far a job has come in the time since it began.
 func jobLine(share float64, since time.Duration) string {
 	line := fmt.Sprintf("%3.0f %%  ", math.Floor(100*share))
 	if share > 0 && share < 1 {
@@ -332,7 +331,6 @@ func easeCollector() (restore func()) {
 	}
 }
 
-// logging says what a command that waits for a job tells on the standard error.
 type logging struct {
 	Quiet     bool
 	LogFormat string        `enum:"text,timed,json" default:"text" placeholder:"FORMAT"`

@@ -506,7 +506,6 @@ func counted[N int | int64](n N, thing string) string {
 	return count(n) + " " + thing
 }
 
-// verb returns a verb in the singular or plural, to fit a number.
 func verb(n int64, does string) string {
 	if n == 1 {
 		does += "s"
@@ -521,7 +520,6 @@ func areOf(n int64) string {
 	return "are"
 }
 
-// count writes a number in groups of three digits.
 func count[N int | int64](n N) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -45,7 +45,7 @@ func sharedPassage(ctx context.Context, s *finished.Summary, a, b string) string
 	if err != nil {
 		return ""
 	}
-	texts, err := folder.TextsUpTo(ctx, []string{a, b}, quotedText)
+	texts, err := folder.Texts(ctx, []string{a, b}, quotedText)
 	if err != nil {
 		return ""
 	}

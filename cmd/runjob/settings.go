@@ -21,7 +21,6 @@ import (
 
 // settingFlag is a flag that sets a field of a configuration. Its default is what the field holds.
 type settingFlag struct {
-	// group is the heading under which the help lists it.
 	group string
 	name  string
 	field any
@@ -149,7 +148,6 @@ func addFlags(command *kong.Node, flags []settingFlag, mappers *kong.Registry) e
 	return nil
 }
 
-// shortFlags are the letters of flags that have one.
 var shortFlags = map[string]rune{"input": 'i', "output": 'o'}
 
 func optional(flags []settingFlag) []settingFlag {

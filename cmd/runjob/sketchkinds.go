@@ -63,7 +63,6 @@ func (c *sketchCommand) sketcher() (func(text []byte) (fingerprinted, error), er
 	return func(text []byte) (fingerprinted, error) { return ofSet(fingerprinter.Texts([][]byte{text}).Set), nil }, err
 }
 
-// features returns the function from lists of features to simhashes.
 func (c *sketchCommand) features() (func(text []byte) (fingerprinted, error), error) {
 	simhash, err := c.simhash()
 	return func(text []byte) (fingerprinted, error) {

@@ -48,7 +48,6 @@ func say(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, format, shown...)
 }
 
-// sayIf says what is said under a condition only, such as a part of a sentence.
 func sayIf(w io.Writer, is bool, format string, args ...any) {
 	if is {
 		say(w, format, args...)
@@ -119,6 +118,16 @@ func paragraph(w io.Writer, indent int, text string) {
 		column += len(word)
 	}
 	say(w, "\n")
+}
+
+// answer writes what a command has found, as JSON or in words.
+func answer[T any](out io.Writer, asJSON bool, found T, inWords func(io.Writer, T)) error {
+	if asJSON {
+		return printJSON(out, found)
+	}
+	w := bufio.NewWriter(out)
+	inWords(w, found)
+	return w.Flush()
 }
 
 // printJSON writes one JSON value. It cannot steer a terminal either.

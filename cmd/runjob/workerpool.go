@@ -47,7 +47,6 @@ func (c *workerPoolCommand) Run(ctx context.Context, _ io.Writer) error {
 	return pool.Serve(ctx, listener)
 }
 
-// longestProbe is the longest that a pool may take to answer a probe.
 const longestProbe = 5 * time.Second
 
 func (c *workerPoolCommand) probe(ctx context.Context) error {

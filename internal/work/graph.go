@@ -90,7 +90,6 @@ func RunsIn(outcomes []Outcome, stage Stage) (runs []string) {
 	return runs
 }
 
-// together are pieces of a run file that a step reads together.
 type together []runfile.Piece
 
 // atOnce and byShard say which pieces of a run file are read together: all, or the pieces of one shard.

@@ -15,8 +15,7 @@ import (
 const (
 	shownBytes = 8 << 10
 	// before is how much of a text is shown before the longest passage, if the text is not shown from its beginning.
-	before = 1 << 10
-	// mostPassages is the number of passages that are marked.
+	before       = 1 << 10
 	mostPassages = 24
 )
 

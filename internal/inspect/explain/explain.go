@@ -205,12 +205,9 @@ func (x *explainer) findTexts(ctx context.Context) error {
 		x.note("The texts cannot be measured: %s", setting.Text(err, setting.Flag))
 		return nil
 	}
-	names, find := []string{cmp.Or(x.A.Ref, x.A.Given), cmp.Or(x.B.Ref, x.B.Given)}, x.folder.Find
-	if x.A.Ref != "" && x.B.Ref != "" {
-		find = x.folder.FindRefs
-	}
+	names := []string{cmp.Or(x.A.Ref, x.A.Given), cmp.Or(x.B.Ref, x.B.Given)}
 	found := map[string]*namesakes{names[0]: {given: names[0]}, names[1]: {given: names[1]}}
-	err = find(ctx, names, func(d *finished.Found) error {
+	err = x.folder.Find(ctx, names, x.A.Ref != "" && x.B.Ref != "", func(d *finished.Found) error {
 		found[d.Name].add(output.Member{ID: d.ID, Ref: d.Ref, URL: d.URL, Date: d.Date})
 		for i, to := range []**text{&x.a, &x.b} {
 			if d.Name != names[i] {
@@ -278,7 +275,6 @@ func (n *namesakes) best() []output.Member {
 	return n.byURLs
 }
 
-// ambiguous is the error of an id or a URL that several documents have.
 func (n *namesakes) ambiguous() error {
 	all := n.best()
 	var refs []string
@@ -301,7 +297,7 @@ func (n *namesakes) ambiguous() error {
 
 // missing is the error of a document that is nowhere. A reject is named.
 func (x *explainer) missing(ctx context.Context, d *Document) error {
-	for reject, err := range x.folder.Rejects(ctx) {
+	for reject, err := range finished.Rows[output.Reject](ctx, x.folder, output.Rejects) {
 		if err != nil {
 			return err
 		}

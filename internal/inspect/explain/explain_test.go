@@ -81,14 +81,14 @@ func newLibrary(t *testing.T, change func(*job.Config)) *library {
 		t.Fatal(err)
 	}
 	if l.folder.Has(output.Clusters) {
-		for m, err := range l.folder.Members(t.Context()) {
+		for m, err := range finished.Rows[output.Member](t.Context(), l.folder, output.Clusters) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			l.cluster[m.ID], l.members = m.Cluster, append(l.members, m)
 		}
 	}
-	for p, err := range l.folder.Pairs(t.Context()) {
+	for p, err := range finished.Rows[output.Pair](t.Context(), l.folder, output.Pairs) {
 		if err != nil {
 			t.Fatal(err)
 		}

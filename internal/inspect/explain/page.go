@@ -102,7 +102,6 @@ type Listed struct {
 const (
 	// autoBytes is the size of an input that is read without being asked for.
 	autoBytes = 1 << 30
-	// beginning is the longest beginning of a text, in bytes.
 	beginning = 240
 )
 
@@ -163,7 +162,6 @@ func ListMembers(ctx context.Context, f *finished.Folder, name string, p Page, w
 	return list, nil
 }
 
-// clusterOf returns the cluster that has a name, or a document of that id, ref or URL.
 func clusterOf(ctx context.Context, f *finished.Folder, name string) (string, error) {
 	all := namesakes{given: name}
 	for m, err := range f.MembersNaming(ctx, name) {
@@ -217,7 +215,7 @@ func (l *Members) read(ctx context.Context, f *finished.Folder, some []Listed, m
 		places[some[i].Ref] = i
 		refs = append(refs, some[i].Ref)
 	}
-	return f.FindRefs(ctx, refs, func(d *finished.Found) error {
+	return f.Find(ctx, refs, true, func(d *finished.Found) error {
 		m := &some[places[d.Ref]]
 		length := int64(0)
 		for _, text := range d.Record.Texts {

@@ -8,6 +8,7 @@ import (
 
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/schema/output"
 )
 
@@ -130,7 +131,7 @@ func (x *explainer) findPairs(ctx context.Context) error {
 		return nil
 	}
 	m := &x.members
-	for row, err := range x.folder.Pairs(ctx) {
+	for row, err := range finished.Rows[output.Pair](ctx, x.folder, output.Pairs) {
 		if err != nil {
 			return err
 		}

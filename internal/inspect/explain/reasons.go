@@ -209,7 +209,6 @@ func (x *explainer) reasonUnlike() bool {
 // isBare reports whether nothing is left of a document, which has words.
 func (x *explainer) isBare(d *Document) bool { return d.LeftOut > 0 && d.LeftOut == d.Shingles }
 
-// reasonBare says why a document with nothing left is like no other.
 func (x *explainer) reasonBare() {
 	for _, d := range []*Document{&x.A, &x.B} {
 		if x.isBare(d) {
@@ -220,7 +219,6 @@ func (x *explainer) reasonBare() {
 	}
 }
 
-// reasonLeftOut says that two documents would be alike if all shingles counted.
 func (x *explainer) reasonLeftOut() {
 	if s := x.Similarity; s.Whole != nil && x.scorer.TellsWhole() && *s.Whole >= x.config.Threshold {
 		x.because("By all shingles their similarity would be %.4f: %s do not count.", *s.Whole, x.outText())
@@ -239,7 +237,6 @@ func (x *explainer) outText() string {
 
 func capital(text string) string { return string(text[0]-'a'+'A') + text[1:] }
 
-// reasonNotFound says why documents that are alike enough are not together.
 func (x *explainer) reasonNotFound() {
 	if x.Together == nil {
 		x.because(
@@ -270,7 +267,6 @@ func (x *explainer) reasonNotFound() {
 	}
 }
 
-// reasonPassages says why two documents are a pair of a run that looks for copied passages, or are not.
 func (x *explainer) reasonPassages() {
 	if x.Row != nil {
 		x.because(

@@ -144,7 +144,6 @@ func (b *setBuilder) finishSegment() error {
 	return nil
 }
 
-// numberSets numbers the sets by size. It returns their places in that order.
 func (b *setBuilder) numberSets() []uint32 {
 	order := make([]uint32, len(b.sets))
 	for i := range order {
@@ -159,7 +158,6 @@ func (b *setBuilder) numberSets() []uint32 {
 	return order
 }
 
-// sortKeys sorts the keys. It sorts equal keys by the numbers of their sets.
 func (b *setBuilder) sortKeys(order []uint32) {
 	bySet := make([]keyOf, 0, len(b.keys))
 	for number, set := range order {

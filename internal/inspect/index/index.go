@@ -286,7 +286,6 @@ func (p Placement) in(file []byte) ([]byte, error) {
 	return file[p.Offset : p.Offset+p.Length : p.Offset+p.Length], nil
 }
 
-// checkSets returns an error if reading the sets could go wrong.
 func (s *Segment) checkSets() error {
 	count := uint64(len(s.columns[elements]) / sketchblock.HashSize)
 	before := 0
@@ -305,7 +304,6 @@ func (s *Segment) checkSets() error {
 	return nil
 }
 
-// checkDocuments returns an error if reading the documents could go wrong.
 func (s *Segment) checkDocuments() error {
 	for set := range s.Sets {
 		if first, end := s.DocumentsOf(set); first >= end || end > s.Documents {

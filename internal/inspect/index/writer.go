@@ -42,7 +42,6 @@ func (w *writer) putColumn(data []byte) (Placement, error) {
 	return place, w.put(data)
 }
 
-// putColumns writes the columns of a segment between the elements and the keys.
 func (w *writer) putColumns(data *[columns][]byte) (err error) {
 	for column := starts; column < keys; column++ {
 		if w.segment.Columns[column], err = w.putColumn(data[column]); err != nil {

@@ -251,7 +251,6 @@ func (a *Advice) find(options *options, recall float64) {
 func (c *Choice) keying() keying { return keying{keys: c.Keys, scheme: c.Scheme} }
 
 const (
-	// curveSteps is the number of steps of the S-curve from 0 to 1.
 	curveSteps = 20
 	// tellingProbability of sharing a key is the least at which pairs can be counted by the pairs that share one.
 	tellingProbability = 0.1

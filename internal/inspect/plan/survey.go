@@ -140,7 +140,6 @@ const (
 	fewerRecords   = 4
 )
 
-// estimateAll makes the estimates of all options but all pairs, side by side.
 func (m *survey) estimateAll(ctx context.Context, options *options,
 	estimate func(*option, *sample.Memory) sample.Estimate,
 ) error {
@@ -177,7 +176,6 @@ const mostEstimates = 4
 // mostCopies is the largest number of identical documents that are counted: the shingles of more are not rare.
 const mostCopies = 16
 
-// count counts the shingles of documents, in a counter made for that many.
 func count(documents []sample.Document, shingles int) *lshbands.Counters {
 	order := lshbands.NewCounters(shingles)
 	for i := range documents {

@@ -82,7 +82,6 @@ func rankTables(ctx context.Context, c Config, config job.Config) (*Advice, erro
 	return advice, nil
 }
 
-// tablesOf returns the tables of a job over that many documents.
 func tablesOf(config *job.Config, documents float64) (*lshbands.Permuted, error) {
 	if len(config.Blocks) > 0 {
 		return lshbands.PlanTables(config.Bits, config.Hamming, config.Blocks...)

@@ -54,7 +54,6 @@ type addedSet struct {
 	first, newest int      // documents that have it; none if they are gone
 }
 
-// newAdded returns a holder of documents that are found at a threshold, or by tables of fingerprints.
 func newAdded(threshold float64, tables *lshbands.Permuted, window int) *added {
 	return &added{threshold: threshold, tables: tables, window: window, byDigest: map[sketch.Digest]uint32{}}
 }

@@ -190,7 +190,6 @@ func (i item) get(folder string, make func(path string) error) (string, error) {
 	return path, nil
 }
 
-// hashed returns a name for a text of any length.
 func hashed(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:12])

@@ -88,13 +88,12 @@ func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, e
 	}
 	counts, err := run.run(ctx, out)
 	if err == nil && counts.Documents == 0 && counts.Rejected > 0 {
-		hint := ""
-		if len(run.files) > 0 && q.isAuto() && corpus.IsGuessed(run.files[0].Name) {
-			hint = corpus.FormatHint
+		first := ""
+		if len(run.files) > 0 {
+			first = run.files[0].Name
 		}
 		err = failure.New(failure.Input,
-			setting.Errorf("no document in the input, %s: %s"+hint, failure.Unreadable(counts.Rejected),
-				counts.FirstReject))
+			failure.NoDocument("the input", q.Format, first, counts.Rejected, counts.FirstReject))
 	}
 	return counts, err
 }

@@ -135,7 +135,6 @@ const mostBuilders = 4
 // partDocuments is about how many documents a file of the index has.
 const partDocuments = 100_000
 
-// located is a stretch of a file of the state, with the number of the file.
 type located struct {
 	file int
 	state.Stretch
@@ -197,7 +196,6 @@ func (s *stateReader) build(ctx context.Context, part []located, path string) er
 	return w.Commit()
 }
 
-// pieces returns the pieces of the segments of a part, marked with the numbers of their files.
 func (s *stateReader) pieces(part []located) (pieces []runfile.Piece, err error) {
 	runs := map[string]map[int][]runfile.Piece{}
 	for _, stretch := range part {

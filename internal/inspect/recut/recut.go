@@ -197,7 +197,6 @@ func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 	return s, nil
 }
 
-// write writes the outputs in a summary's settings. It returns what it found, and what the summary has of the input.
 func (r *rows) write(ctx context.Context, f write.Files,
 	summary *finished.Summary,
 ) (*findings.Findings, []output.File, error) {

@@ -52,7 +52,7 @@ func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error
 	}
 	var all []document
 	cluster, first := "", -1 // of the last row
-	for m, err := range folder.Members(ctx) {
+	for m, err := range finished.Rows[output.Member](ctx, folder, output.Clusters) {
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error
 	if err := r.join(ctx, folder, all, o.Threshold); err != nil {
 		return nil, err
 	}
-	for reject, err := range folder.Rejects(ctx) {
+	for reject, err := range finished.Rows[output.Reject](ctx, folder, output.Rejects) {
 		if err != nil {
 			return nil, err
 		}
@@ -173,7 +173,7 @@ func (r *rows) join(ctx context.Context, folder *finished.Folder, all []document
 		}
 		return i, nil
 	}
-	for pair, err := range folder.Pairs(ctx) {
+	for pair, err := range finished.Rows[output.Pair](ctx, folder, output.Pairs) {
 		if err != nil {
 			return err
 		}

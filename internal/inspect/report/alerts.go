@@ -62,7 +62,6 @@ func (b *builder) addAlerts() {
 	}
 }
 
-// addWarnings lists the warnings of the job, without names where the page hides them.
 func (b *builder) addWarnings() {
 	for _, w := range b.summary.Warnings {
 		text := w.Text
@@ -91,7 +90,6 @@ const (
 	fewOfCluster = 8
 )
 
-// alertRemoved tells of a corpus that loses much, and of clusters that keep a quarter of their documents or more.
 func (b *builder) alertRemoved() {
 	f := &b.figures
 	if c := f.Counts; 100*c.Removed >= muchRemoved*c.Documents && c.Removed > 0 && b.summary.Config.TellsRemoved() {
@@ -148,7 +146,7 @@ var details = regexp.MustCompile(`[0-9]+|"[^"]*"?`)
 // addRejects counts the rejects by reason. Two errors have one reason if they differ only in numbers and quotations.
 func (b *builder) addRejects(ctx context.Context) error {
 	reasons, others := map[string]*Reason{}, Reason{Error: "other reasons"}
-	for row, err := range b.folder.Rejects(ctx) {
+	for row, err := range finished.Rows[output.Reject](ctx, b.folder, output.Rejects) {
 		if err != nil {
 			return err
 		}
@@ -175,7 +173,6 @@ func (b *builder) addRejects(ctx context.Context) error {
 	return nil
 }
 
-// mostChanges is the number of changes of each output that a page lists.
 const mostChanges = 60
 
 // Changes say what is different from the last run of a scheduled job.
@@ -211,7 +208,7 @@ func (b *builder) addChanges(ctx context.Context) error {
 		largest[of] = least(mostChanges, func(c *Change) float64 { return -float64(c.Added + c.Removed) })
 	}
 	all := int64(0)
-	for row, err := range b.folder.Changes(ctx) {
+	for row, err := range finished.Rows[output.Change](ctx, b.folder, output.Changes) {
 		if err != nil {
 			return err
 		}

@@ -181,7 +181,7 @@ func (b *builder) addTexts(ctx context.Context) error {
 	for _, pair := range shown {
 		names = append(names, pair.A, pair.B)
 	}
-	texts, err := b.folder.TextsUpTo(ctx, names, heldBytes)
+	texts, err := b.folder.Texts(ctx, names, heldBytes)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -35,7 +35,6 @@ type Mark struct {
 // The axis of similarities ends at axisEnd. The bar of those that are 1 is beyond it, from lastBar on.
 const axisEnd, lastBar = 954., 966.
 
-// chartOf draws a histogram that has bins, and marks the suggested threshold.
 func chartOf(h *Histogram, unit Unit) *Chart {
 	bins := h.Bins
 	c := &Chart{First: bins[0].From, Even: unit == Bits}

@@ -50,13 +50,12 @@ func newPairPass(run *Run, members *memberPass) *pairPass {
 	}
 }
 
-// least returns a list of the items with the smallest keys.
 func least[T any](most int, key func(item *T) float64) *graphs.Least[T] {
 	return graphs.NewLeast(most, func(a, b T) int { return cmp.Compare(key(&a), key(&b)) })
 }
 
 func (p *pairPass) read(ctx context.Context, f *finished.Folder) error {
-	for row, err := range f.Pairs(ctx) {
+	for row, err := range finished.Rows[output.Pair](ctx, f, output.Pairs) {
 		if err != nil {
 			return err
 		}
@@ -158,7 +157,6 @@ type sampler struct {
 	share float64
 }
 
-// newSampler returns a sampler of about mostTracked of the given number of documents.
 func newSampler(documents int64) sampler {
 	if documents <= mostTracked {
 		return sampler{math.MaxUint64, 1}
@@ -184,8 +182,7 @@ const (
 type memberPass struct {
 	sampler sampler
 	// removed counts the similarities of removed documents to those that stay for them.
-	removed *tally
-	// documents are the first ones of the cluster that is being read.
+	removed   *tally
 	documents []Member
 
 	sizes            []SizeClass

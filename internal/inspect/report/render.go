@@ -86,7 +86,6 @@ type pairTable struct {
 	IsSimilarity, IsPartial bool
 }
 
-// capture says from where and when a page was fetched.
 type capture struct{ URL, Date string }
 
 type labelled struct {
@@ -232,7 +231,6 @@ func cutMiddle(text string, most int) string {
 	return text[:head] + "…" + text[tail:]
 }
 
-// view is what the template shows: the figures, and what is drawn of them.
 type view struct {
 	*Figures
 	// Mark tells the page from files of somebody else.

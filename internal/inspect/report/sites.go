@@ -12,10 +12,8 @@ import (
 )
 
 const (
-	// mostSuspects, mostMirrors and mostGroups are the numbers of rows of the tables about sites.
 	mostSuspects, mostMirrors, mostGroups = 100, 100, 100
-	// mostInGroup is the number of sites of a group that are named.
-	mostInGroup = 12
+	mostInGroup                           = 12
 )
 
 // SiteFindings say what was found of sites.
@@ -153,7 +151,6 @@ func (b *builder) addSites(ctx context.Context) error {
 	return nil
 }
 
-// siteRows says what the page lists of an output about sites.
 var siteRows = map[string]string{
 	output.Suspects: "suspects",
 	output.Mirrors:  "pairs of mirrors",
@@ -176,7 +173,7 @@ func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
 		}
 		return -float64(s.Common)
 	})
-	for row, err := range b.folder.Suspects(ctx) {
+	for row, err := range finished.Rows[output.Suspect](ctx, b.folder, output.Suspects) {
 		if err != nil {
 			return err
 		}
@@ -214,7 +211,7 @@ func (b *builder) addSuspects(ctx context.Context, f *SiteFindings) error {
 
 func (b *builder) addMirrors(ctx context.Context, f *SiteFindings) error {
 	all := least(mostMirrors, func(m *MirrorPair) float64 { return -float64(max(m.CommonA, m.CommonB)) })
-	for row, err := range b.folder.Mirrors(ctx) {
+	for row, err := range finished.Rows[output.Mirror](ctx, b.folder, output.Mirrors) {
 		if err != nil {
 			return err
 		}
@@ -270,7 +267,6 @@ func (b *builder) addOthers(ctx context.Context, f *SiteFindings) error {
 	return nil
 }
 
-// mostAccused is the number of suspects that have an alert each.
 const mostAccused = 5
 
 // accuse adds an alert for each of the most urgent suspects, and one for all others.

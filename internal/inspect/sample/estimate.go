@@ -15,8 +15,7 @@ const (
 	mostMeetings = 1 << 22
 	mostPairs    = 1 << 20
 	// mostElements is about how many elements of sets are compared.
-	mostElements = 1 << 20
-	// largestGroups is how many groups are named.
+	mostElements  = 1 << 20
 	largestGroups = 3
 )
 

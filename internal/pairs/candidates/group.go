@@ -41,11 +41,9 @@ type Grouper struct {
 	// DenseKeys holds the keys of all dense groups, by [Grouper.KeyID]. OversizedGroup and Again need it.
 	DenseKeys graphs.Numbering[uint32]
 
-	others  []int // by class of a group: the next one that is not [Apart] from it
-	befores []uint64
-	sided   []sidedKey
-	rows    bitmapRows
-	order   ranking
+	others []int // by class of a group: the next one that is not [Apart] from it
+	sided  []sidedKey
+	rows   bitmapRows
 }
 
 // Groups goes through sorted records and handles every group of two or more. It reorders some records.
@@ -152,13 +150,9 @@ const fewDocuments = 64
 
 // compare passes on all wanted pairs of a group, except pairs that have met under a known previous key.
 func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
-	g.order.bySize(group)
+	slices.SortFunc(group, bySize)
 	g.noteOthers(group)
 	g.rows.read(group)
-	var before []uint64
-	if g.Exact && len(group) > tinyGroup {
-		before = g.previousKeys(group)
-	}
 	for i := range group {
 		if len(group) > fewDocuments && g.stopped() {
 			return
@@ -167,9 +161,6 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 		limit := g.limit(group, i)
 		row := g.rows.row(group, i, limit)
 		for j := i + 1; j < limit; j++ {
-			if before != nil && before[j] == before[i] {
-				continue // most pairs of much alike documents
-			}
 			b := &group[j]
 			if g.others != nil && g.apart(a, b) {
 				j = g.others[j] - 1
@@ -182,20 +173,6 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 			g.pair(a, b)
 		}
 	}
-}
-
-// previousKeys returns the previous keys of the records of a group, which are exact. Two records of one previous key
-// have met. A record without one has a number of its own.
-func (g *Grouper) previousKeys(group []Record) []uint64 {
-	g.befores = g.befores[:0]
-	for i := range group {
-		if r := &group[i]; !r.First {
-			g.befores = append(g.befores, PreviousShingle(r.Previous[0], r.Previous[1]))
-		} else {
-			g.befores = append(g.befores, 1<<63|uint64(i))
-		}
-	}
-	return g.befores
 }
 
 // compareAcross is compare for a large group. Two documents that both have the major key before have met there. So it

@@ -3,6 +3,7 @@ package candidates
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"mirrorbeam.dev/internal/records/digest"
@@ -15,7 +16,7 @@ func sidedGroup(random *rand.Rand, documents, sides int, exact bool) []Record {
 	for i := range records {
 		records[i].Side = uint64(1 + max(0, random.IntN(2*sides)-sides))
 	}
-	new(ranking).sortBucket(records, nil)
+	slices.SortFunc(records, byKey)
 	return records
 }
 

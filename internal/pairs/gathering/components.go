@@ -189,7 +189,6 @@ func readDistinct(runs []string, m *work.Memory) (all []graphs.Sized, inputs map
 // Where many tasks join the parts of the candidate graph, each places the components that begin in a range of document
 // order. The places of range 5 of 128 are 5, 133, 261 and so on, so no task needs to know how many another one makes.
 
-// strideOf returns the distance of the places of a range.
 func strideOf(ranges int) graphs.Place { return graphs.Place(max(ranges, 1)) }
 
 // Uniting joins trees of the candidate graph; see [union.Uniting].

@@ -129,7 +129,6 @@ type fingerprintRecord struct {
 	candidates.Record
 }
 
-// simhashGroups finds the pairs within the distance in a shard of SimHash keys.
 type simhashGroups struct {
 	*Parameters
 	layout     *documents.Layout
@@ -525,7 +524,6 @@ func (g *simhashGroups) read(w *work.TaskContext, shard int) (err error) {
 	})
 }
 
-// eachPacked visits the packed records of a shard, in document order.
 func (g *simhashGroups) eachPacked(w *work.TaskContext, visit func(b []byte) error) error {
 	for piece := range records.Fingerprints.Of(w.Pieces) {
 		packed, err := w.ReadPiece(0, piece)

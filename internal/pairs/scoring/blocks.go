@@ -58,7 +58,6 @@ func readBlock(w *work.TaskContext, number int, memory *[]uint64) ([]document, e
 	return g.documents, nil
 }
 
-// compareBlocks compares the documents of a block with the documents of another block, which may be the same one.
 func (s *Sets) compareBlocks(ctx context.Context, w *work.TaskContext, edges *edgeWriter,
 	own, others []document,
 ) error {

@@ -79,7 +79,6 @@ func appendElements(b []byte, v reflect.Value) []byte {
 	return b
 }
 
-// appendMap appends a map of texts, in their order.
 func appendMap(b []byte, v reflect.Value) []byte {
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) })

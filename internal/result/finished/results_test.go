@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,13 +100,13 @@ func TestReadsBackWhatIsWritten(t *testing.T) {
 			t.Errorf("%s: %+v", format, f)
 		}
 		var got []string
-		for p, err := range f.Pairs(t.Context()) {
+		for p, err := range Rows[output.Pair](t.Context(), f, output.Pairs) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			got = append(got, fmt.Sprintf("%s|%s|%g|%v", p.A, p.B, p.Jaccard, p.Identical))
 		}
-		for m, err := range f.Members(t.Context()) {
+		for m, err := range Rows[output.Member](t.Context(), f, output.Clusters) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +201,7 @@ func TestTextsOfNamesThatAreNotUTF8(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts, err := f.Texts(t.Context(), []string{"\ufffdff", "\ufffdfe", "\ufffd"})
+	texts, err := f.Texts(t.Context(), []string{"\ufffdff", "\ufffdfe", "\ufffd"}, math.MaxInt)
 	if want := map[string]string{"\ufffdff": "one", "\ufffdfe": "two"}; err != nil || !maps.Equal(texts, want) {
 		t.Errorf("%q, %v, want %q", texts, err, want)
 	}
@@ -217,7 +218,7 @@ func TestRowsThatAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, last := 0, error(nil)
-	for _, err := range f.Pairs(t.Context()) {
+	for _, err := range Rows[output.Pair](t.Context(), f, output.Pairs) {
 		rows, last = rows+1, err
 	}
 	if rows != 3 || last == nil || !strings.HasPrefix(last.Error(), name+":2 is no row of pairs: ") {
@@ -225,7 +226,7 @@ func TestRowsThatAreNone(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, err := range f.Members(cancelled) {
+	for _, err := range Rows[output.Member](cancelled, f, output.Clusters) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("a cancelled context: %v", err)
 		}
@@ -246,7 +247,7 @@ no JSON
 		t.Fatal(err)
 	}
 	nameless := fmt.Sprint("in.jsonl:", strings.Index(input, `{"text"`))
-	texts, err := f.Texts(t.Context(), []string{"a", "7", "twice", nameless, "last", "nobody", "in.jsonl:1"})
+	texts, err := f.Texts(t.Context(), []string{"a", "7", "twice", nameless, "last", "nobody", "in.jsonl:1"}, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,21 +257,21 @@ no JSON
 	}
 
 	f.Summary.Config.Weight = map[string]float64{"text": 1, "id": 2}
-	if texts, err = f.Texts(t.Context(), []string{"a"}); err != nil || texts["a"] != "a\nfirst" {
+	if texts, err = f.Texts(t.Context(), []string{"a"}, math.MaxInt); err != nil || texts["a"] != "a\nfirst" {
 		t.Errorf("of two fields: %q, %v", texts["a"], err)
 	}
 	// The same file as input and as reference is an error, as it is in a job.
 	f.Summary.Config.Reference = f.Summary.Config.Input
-	if _, err := f.Texts(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "of reference are one file") {
+	if _, err := f.Texts(t.Context(), nil, math.MaxInt); err == nil || !strings.Contains(err.Error(), "of reference are one file") {
 		t.Errorf("with a reference: %v", err)
 	}
 	f.Summary.Config.Input = []string{filepath.Join(path, "gone.jsonl")}
 	f.Summary.Config.Reference = nil
-	if _, err := f.Texts(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no file matches") {
+	if _, err := f.Texts(t.Context(), nil, math.MaxInt); err == nil || !strings.Contains(err.Error(), "no file matches") {
 		t.Errorf("without its input: %v", err)
 	}
 	f.Summary.Config.Features = "features"
-	if _, err := f.Texts(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "features and no texts") {
+	if _, err := f.Texts(t.Context(), nil, math.MaxInt); err == nil || !strings.Contains(err.Error(), "features and no texts") {
 		t.Errorf("of features: %v", err)
 	}
 }
@@ -287,9 +288,9 @@ func TestFind(t *testing.T) {
 	}
 	f.Summary.Config.Within = "lang"
 	last := fmt.Sprint("in.jsonl:", strings.LastIndex(input, `{"id"`))
-	find := func(find func(context.Context, []string, func(*Found) error) error, names ...string) string {
+	find := func(areRefs bool, names ...string) string {
 		var got []string
-		err := find(t.Context(), names, func(d *Found) error {
+		err := f.Find(t.Context(), names, areRefs, func(d *Found) error {
 			got = append(got, fmt.Sprintf("%s is %s at %s: %s %s", d.Name, d.ID, d.Ref, d.Text(1), d.Record.Others[0]))
 			return nil
 		})
@@ -299,12 +300,12 @@ func TestFind(t *testing.T) {
 		return strings.Join(got, "; ")
 	}
 	for got, want := range map[string]string{
-		find(f.Find, "a", "nobody"): "a is a at in.jsonl:0: f en",
-		find(f.Find,
+		find(false, "a", "nobody"): "a is a at in.jsonl:0: f en",
+		find(false,
 			"twice"): "twice is twice at in.jsonl:38: x ; twice is twice at " + last + ": y de",
-		find(f.Find, "in.jsonl:0", "a"):       "in.jsonl:0 is a at in.jsonl:0: f en; a is a at in.jsonl:0: f en",
-		find(f.FindRefs, last, "other:0"):     last + " is twice at " + last + ": y de",
-		find(f.FindRefs, "other.jsonl:0", ""): "",
+		find(false, "in.jsonl:0", "a"):  "in.jsonl:0 is a at in.jsonl:0: f en; a is a at in.jsonl:0: f en",
+		find(true, last, "other:0"):     last + " is twice at " + last + ": y de",
+		find(true, "other.jsonl:0", ""): "",
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -11,24 +11,9 @@ import (
 	"mirrorbeam.dev/internal/util/quoting"
 )
 
-// Members gives the rows of clusters in their order, an error last. So do the methods below for other outputs.
-func (f *Folder) Members(ctx context.Context) iter.Seq2[output.Member, error] {
-	return rows[output.Member](ctx, f, output.Clusters, nil, nil)
-}
-
-// Pairs gives the rows of pairs in their order, an error last.
-func (f *Folder) Pairs(ctx context.Context) iter.Seq2[output.Pair, error] {
-	return rows[output.Pair](ctx, f, output.Pairs, nil, nil)
-}
-
-// Rejects gives the rows of rejects in their order, an error last.
-func (f *Folder) Rejects(ctx context.Context) iter.Seq2[output.Reject, error] {
-	return rows[output.Reject](ctx, f, output.Rejects, nil, nil)
-}
-
-// Mirrors gives the rows of mirrors in their order, an error last.
-func (f *Folder) Mirrors(ctx context.Context) iter.Seq2[output.Mirror, error] {
-	return rows[output.Mirror](ctx, f, output.Mirrors, nil, nil)
+// Rows gives the rows of an output in their order, an error last.
+func Rows[T any](ctx context.Context, f *Folder, name string) iter.Seq2[T, error] {
+	return rows[T](ctx, f, name, nil, nil)
 }
 
 // groupField is in each row of a site in a group, and in no other: in a string, the quotation marks would be escaped.
@@ -40,18 +25,8 @@ func (f *Folder) GroupedSites(ctx context.Context) iter.Seq2[output.Site, error]
 	return rows(ctx, f, output.Sites, isGrouped, func(s *output.Site) bool { return s.Group != "" })
 }
 
-// Suspects gives the rows of suspects in their order, an error last.
-func (f *Folder) Suspects(ctx context.Context) iter.Seq2[output.Suspect, error] {
-	return rows[output.Suspect](ctx, f, output.Suspects, nil, nil)
-}
-
-// Changes gives the rows of changes in their order, an error last.
-func (f *Folder) Changes(ctx context.Context) iter.Seq2[output.Change, error] {
-	return rows[output.Change](ctx, f, output.Changes, nil, nil)
-}
-
 // MembersNaming gives the rows of clusters that have one of the names in a field: rows of a document, which has the
-// name as its id, its ref or its URL, and rows of a cluster. It is many times as fast as [Folder.Members] for lines of
+// name as its id, its ref or its URL, and rows of a cluster. It is many times as fast as [Rows] for lines of
 // JSON. An error comes last.
 func (f *Folder) MembersNaming(ctx context.Context, names ...string) iter.Seq2[output.Member, error] {
 	isNamed, isWanted := naming(names)
@@ -149,7 +124,7 @@ func (c *Cluster) Add(row *output.Member) {
 func (f *Folder) Clusters(ctx context.Context, see func(*output.Member)) iter.Seq2[Cluster, error] {
 	return func(yield func(Cluster, error) bool) {
 		var c Cluster
-		for row, err := range f.Members(ctx) {
+		for row, err := range Rows[output.Member](ctx, f, output.Clusters) {
 			if err != nil {
 				yield(Cluster{}, err)
 				return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,19 +23,14 @@ import (
 // their texts; of several text fields the texts come one after the other. Names that are not there are not in the map,
 // nor is an id that more than one document has: rows call those by path:position.
 //
-// It reads the whole input, and holds the texts that it finds. It is an error when a file of the input cannot be read,
+// It reads the whole input, and holds the texts that it finds, of each at most the given number of bytes. It is an error when a file of the input cannot be read,
 // or when its documents are features and not texts.
-func (f *Folder) Texts(ctx context.Context, names []string) (map[string]string, error) {
-	return f.TextsUpTo(ctx, names, math.MaxInt)
-}
-
-// TextsUpTo is [Folder.Texts], but holds at most the given number of bytes of each text.
-func (f *Folder) TextsUpTo(ctx context.Context, names []string, most int) (map[string]string, error) {
+func (f *Folder) Texts(ctx context.Context, names []string, most int) (map[string]string, error) {
 	if f.Summary.Config.Features != "" {
 		return nil, errors.New("the documents have features and no texts")
 	}
 	texts, met := map[string]string{}, map[string]int{}
-	err := f.Find(ctx, names, func(found *Found) error {
+	err := f.Find(ctx, names, false, func(found *Found) error {
 		met[found.Name]++
 		texts[found.Name] = found.Text(most)
 		return nil
@@ -82,18 +76,9 @@ func (d *Found) Text(most int) string {
 }
 
 // Find visits the documents of the input, and of the reference, that have one of the names, id, path:position or URL,
-// in document order. Several documents may have an id or a URL. It reads the whole input. It is an error when a file of
-// that cannot be read.
-func (f *Folder) Find(ctx context.Context, names []string, visit func(*Found) error) error {
-	return f.find(ctx, names, false, visit)
-}
-
-// FindRefs is [Folder.Find] for names that are all path:position. It reads only the files that they name.
-func (f *Folder) FindRefs(ctx context.Context, refs []string, visit func(*Found) error) error {
-	return f.find(ctx, refs, true, visit)
-}
-
-func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit func(*Found) error) error {
+// in document order. Several documents may have an id or a URL. It reads the whole input or, where all names are
+// path:position, only the files that they name. It is an error when a file of that cannot be read.
+func (f *Folder) Find(ctx context.Context, names []string, areRefs bool, visit func(*Found) error) error {
 	config := f.Summary.Config
 	s := newSearch(&config)
 	s.names, s.visit = map[string]bool{}, visit
@@ -117,31 +102,15 @@ func (f *Folder) find(ctx context.Context, names []string, areRefs bool, visit f
 
 // newSearch returns a search for documents of a job that has no names yet.
 func newSearch(config *job.Config) *search {
-	fields, _ := config.TextFields()
-	var others []string
+	reading := config.Sketching(corpus.MaxWindow).Reading
+	reading.DocumentBytes, reading.Fields.Beside, reading.Fields.Items = 0, false, nil
 	for _, field := range []string{config.Within, config.Across} {
 		if field != "" {
-			others = append(others, field)
+			reading.Fields.Others = append(reading.Fields.Others, field)
 		}
 	}
-	reading := documents.Reading{
-		Fields: corpus.Fields{
-			ID:       config.IDField,
-			Texts:    fields,
-			Features: config.Features,
-			Others:   others,
-			Given:    config.GivenFingerprints(),
-		},
-		MaxDocument: int64(config.MaxDocument),
-		TextForm:    config.TextFormat,
-		PageText:    config.HTMLText,
-		AsShown:     config.HasSites(),
-		Dialect:     config.Dialect(),
-		Charset:     config.Encoding,
-	}
-	s := &search{limits: reading.LineLimits(), wanted: reading.Wanted()}
-	s.limits.Window, s.decoder = corpus.MaxWindow, formats.NewDecoder(s.wanted)
-	return s
+	wanted := reading.Wanted()
+	return &search{limits: reading.LineLimits(), wanted: wanted, decoder: formats.NewDecoder(wanted)}
 }
 
 // isInOneGo reports whether the record at a position is read together with a stretch of the file before it: a file that

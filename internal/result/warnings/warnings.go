@@ -455,5 +455,4 @@ func compared(found *findings.Findings) int64 {
 	return found.Counts.Documents + found.Counts.ReferenceDocuments
 }
 
-// isAbove reports whether n is more than a share of all, in percent.
 func isAbove(n, all int64, percent float64) bool { return 100*float64(n) > percent*float64(all) }

@@ -224,7 +224,6 @@ func (b *bucket) manifest() (Manifest, error) {
 	return readManifest(content, err)
 }
 
-// earlier looks for the results of an earlier job, as the earlier of target does on the local disk.
 func (b *bucket) earlier() (earlier, error) {
 	m, err := b.manifest()
 	if err != nil || m.Files == nil {

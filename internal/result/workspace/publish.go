@@ -320,7 +320,6 @@ func (f *folder) recover(token string) error {
 	return nil
 }
 
-// begin marks the folder of the run.
 func (f *folder) begin(r record) error {
 	if err := r.mark(f.disk, f.partial(r.token)); err != nil {
 		return err

@@ -126,7 +126,6 @@ func (s *Store) key(op, name string) (Key, error) {
 	return key, nil
 }
 
-// target returns the place of a file that is to be written or removed.
 func (s *Store) target(op, name string) (Key, error) {
 	if s.writes == nil {
 		err := fmt.Errorf("nothing can be written there: name a folder of the disk or of a bucket: %w",
