@@ -70,7 +70,7 @@ func TestPresets(t *testing.T) {
 	config := validConfig()
 	config.Preset = "codes"
 	if err := config.Validate(); err == nil ||
-		!strings.Contains(err.Error(), "preset codes: must be one of corpus, web, code") ||
+		!strings.Contains(err.Error(), "preset codes: must be corpus, web, code") ||
 		!strings.Contains(err.Error(), "titles, mirrors, fineweb, fineweb2") {
 		t.Errorf("an unknown preset: %v", err)
 	}

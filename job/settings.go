@@ -222,7 +222,8 @@ func Values(name string) []string {
 // CheckValue refuses a value that [Values] of a setting does not have.
 func CheckValue(name, value string) error {
 	if all := Values(name); !slices.Contains(all, value) {
-		return setting.Errorf("{"+name+"} %s: must be one of %s", value, strings.Join(all, ", "))
+		others, last := all[:len(all)-1], all[len(all)-1]
+		return setting.Errorf("{"+name+"} %s: must be %s or %s", value, strings.Join(others, ", "), last)
 	}
 	return nil
 }

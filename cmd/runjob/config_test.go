@@ -217,7 +217,7 @@ func TestPreset(t *testing.T) {
 		t.Errorf("writes %v", emit)
 	}
 	for args, want := range map[string]string{
-		"--preset codes": "--preset codes: must be one of corpus, web, code",
+		"--preset codes": "--preset codes: must be corpus, web, code",
 		"--preset plagiarism --similarity jaccard": "--excerpt 8: is for --similarity containment (from preset plagiarism)",
 	} {
 		t.Run(args, func(t *testing.T) {
