@@ -91,7 +91,7 @@ func metricsOf(s *finished.Summary, at time.Time) (b exposition) {
 	}
 	b.gauge("runjob_state_generation", "The generation that the last results belong to.", float64(s.State.Generation))
 	b.gauge("runjob_results_kept", "1 if nothing had changed since the last run, whose results remain.",
-		oneIf(s.State.IsKept))
+		map[bool]float64{true: 1}[s.State.IsKept])
 	b.gauge("runjob_suspects_unseen", "Suspects of earlier runs that this run could not check.",
 		float64(s.State.Unseen))
 	b.changes("runjob_changes",
@@ -137,10 +137,3 @@ func lastResults(path string) []byte {
 }
 
 func unixSeconds(at time.Time) float64 { return float64(at.UnixMilli()) / 1000 }
-
-func oneIf(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
-}

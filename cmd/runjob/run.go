@@ -513,13 +513,6 @@ func verb(n int64, does string) string {
 	return does
 }
 
-func areOf(n int64) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
 func count[N int | int64](n N) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -83,7 +83,7 @@ func printSources(w io.Writer, rows []sources.Row) {
 		return
 	}
 	say(w, "sources: %s of %s of %s %s in %s, too", count(share.Documents), counted(of.Documents, "document"),
-		of.Source, areOf(share.Documents), share.Name())
+		of.Source, map[bool]string{true: "is", false: "are"}[share.Documents == 1], share.Name())
 	sayIf(w, len(rows) > 2, "; of %s sources this is the largest share (summary.json has all)", count(len(rows)))
 	say(w, "\n")
 }

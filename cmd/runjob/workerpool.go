@@ -43,7 +43,12 @@ func (c *workerPoolCommand) Run(ctx context.Context, _ io.Writer) error {
 		return failure.Errorf(failure.Storage, "--listen: %w", err)
 	}
 	say(os.Stderr, "workers are started at %s\n%s", listener.Addr(), roomOfWorkers(work.Room(os.DirFS("/"))))
-	pool := workerpool.Pool{Program: program, Arguments: workerArguments, Log: os.Stderr}
+	pool := workerpool.Pool{Program: program, Log: os.Stderr, Arguments: func(e workerpool.Endpoints) []string {
+		return []string{
+			"worker", "--id=" + e.ID, "--control=" + e.Control, "--logging=" + e.Logging,
+			"--provision=" + e.Provision,
+		}
+	}}
 	return pool.Serve(ctx, listener)
 }
 
@@ -87,13 +92,6 @@ type workerCommand struct {
 	Control   string `required:"" placeholder:"HOST:PORT"`
 	Logging   string `required:"" placeholder:"HOST:PORT"`
 	Provision string `placeholder:"HOST:PORT"`
-}
-
-func workerArguments(e workerpool.Endpoints) []string {
-	return []string{
-		"worker", "--id=" + e.ID, "--control=" + e.Control, "--logging=" + e.Logging,
-		"--provision=" + e.Provision,
-	}
 }
 
 // Run works until the engine hangs up, or the pool ends.

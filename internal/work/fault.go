@@ -112,14 +112,9 @@ func FaultOf(err error) (fault Fault, found bool) {
 		if !found {
 			return Fault{}, false
 		}
-		if fault, is := parseFault(after); is {
+		if _, err := fmt.Sscanf(after, " %q %q %q %q", &fault.Kind, &fault.Errno, &fault.Path, &fault.Text); err == nil {
 			return fault, true
 		}
 		text = after
 	}
-}
-
-func parseFault(text string) (fault Fault, is bool) {
-	_, err := fmt.Sscanf(text, " %q %q %q %q", &fault.Kind, &fault.Errno, &fault.Path, &fault.Text)
-	return fault, err == nil
 }

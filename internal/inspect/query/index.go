@@ -153,11 +153,6 @@ func (p *postings) rebuild(isHeld func(set uint32) bool, more int) error {
 	return nil
 }
 
-func cacheFolder() (string, error) {
-	cache, err := os.UserCacheDir()
-	return filepath.Join(cache, "runjob"), err
-}
-
 // item is a file of a cache: what it is made of, in which version, and which part of the whole it is.
 type item struct {
 	of, version string

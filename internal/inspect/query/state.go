@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -103,7 +105,7 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 	}
 	kind := fmt.Sprint(index.Magic, s.seed, s.header.Threshold, s.header.Bits, s.header.Distance, s.header.Blocks)
 	parts := s.parts()
-	cache, err := cacheFolder()
+	cache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, fmt.Errorf("the index of a state is made in the folder for caches: %w", err)
 	}
@@ -117,7 +119,7 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 				fmt.Sprint(s.content.Number, s.content.Made.UnixNano(), s.content.Sketches, kind, partDocuments),
 				number,
 			}
-			paths[number], err = of.get(cache, func(path string) error { return s.build(ctx, part, path) })
+			paths[number], err = of.get(filepath.Join(cache, "runjob"), func(path string) error { return s.build(ctx, part, path) })
 			return err
 		})
 	}

@@ -111,16 +111,8 @@ func (a *aliases) of(name string) string {
 	return alias
 }
 
-// content matches where an error may begin to show content of a file.
-var content = regexp.MustCompile(`["':/]| is `)
-
-// withoutContent returns an error up to what may be content.
-func withoutContent(text string) string {
-	if at := content.FindStringIndex(text); at != nil {
-		return text[:at[0]] + "…"
-	}
-	return text
-}
+// content matches what may be content of a file in an error, up to its end.
+var content = regexp.MustCompile(`(?s)(["':/]| is ).*`)
 
 // hide replaces the names of documents, sources and files. Texts are not there in the first place, and alerts are
 // written without names.
@@ -131,7 +123,7 @@ func (f *Figures) hide() {
 		return ""
 	}})
 	for i := range f.Rejects {
-		f.Rejects[i].Error = withoutContent(f.Rejects[i].Error)
+		f.Rejects[i].Error = content.ReplaceAllLiteralString(f.Rejects[i].Error, "…")
 	}
 }
 
