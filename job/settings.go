@@ -183,6 +183,10 @@ func presetNames() (names []string) {
 	return names
 }
 
+func keyNames() []string {
+	return of(append([]methods.Name{methods.Auto}, methods.Resembling()...)...)()
+}
+
 func of[T ~string](all ...T) func() []string {
 	var texts []string
 	for _, one := range all {
@@ -198,7 +202,7 @@ var values = map[string]func() []string{
 	"html_text":            of(webtext.All, webtext.Main),
 	"stopwords_use":        of(sketch.RemoveStopWords, sketch.RequireStopWords),
 	"fingerprint_encoding": of(corpus.FingerprintEncodings...),
-	"keys":                 func() []string { return of(append([]methods.Name{methods.Auto}, methods.Resembling()...)...)() },
+	"keys":                 keyNames,
 	"score":                of(methods.Scorings...),
 	"similarity":           of(methods.Similarities...),
 	"verify":               of(methods.Verifications...),
@@ -228,7 +232,7 @@ func CheckValue(name, value string) error {
 	return nil
 }
 
-// checkValues checks texts and numbers by the values that their settings may have. Items of lists are checked elsewhere.
+// checkValues checks texts and numbers by the values that settings may have. Items of lists are checked elsewhere.
 func (c *Config) checkValues(check checker) {
 	for _, s := range SettingsOf(c) {
 		if s.Value.Kind() == reflect.String && Values(s.Name) != nil {

@@ -112,7 +112,8 @@ func FaultOf(err error) (fault Fault, found bool) {
 		if !found {
 			return Fault{}, false
 		}
-		if _, err := fmt.Sscanf(after, " %q %q %q %q", &fault.Kind, &fault.Errno, &fault.Path, &fault.Text); err == nil {
+		_, err := fmt.Sscanf(after, " %q %q %q %q", &fault.Kind, &fault.Errno, &fault.Path, &fault.Text)
+		if err == nil {
 			return fault, true
 		}
 		text = after

@@ -119,7 +119,9 @@ func (s *stateReader) openNewest(ctx context.Context) (_ *Index, err error) {
 				fmt.Sprint(s.content.Number, s.content.Made.UnixNano(), s.content.Sketches, kind, partDocuments),
 				number,
 			}
-			paths[number], err = of.get(filepath.Join(cache, "runjob"), func(path string) error { return s.build(ctx, part, path) })
+			paths[number], err = of.get(filepath.Join(cache, "runjob"), func(path string) error {
+				return s.build(ctx, part, path)
+			})
 			return err
 		})
 	}

@@ -161,7 +161,7 @@ func (s *Documents) Overlong() int {
 
 // Memory is what an estimate works in. One estimate after another may use it, but not two at a time.
 type Memory struct {
-	records, scratch []candidates.Record
+	records []candidates.Record
 }
 
 // thinned is a sample of documents that is thinned out to what an estimate can take in.
@@ -190,8 +190,8 @@ func (e *Estimator) thin(documents []Document, share float64, m *Memory) thinned
 	for !e.addRecords(&t, e.MostRecords, m) {
 		t.halve()
 	}
-	m.scratch = slices.Grow(m.scratch[:0], len(m.records))[:len(m.records)]
-	t.records = candidates.Sort(m.records, m.scratch)
+	candidates.Sort(m.records)
+	t.records = m.records
 	return t
 }
 

@@ -76,7 +76,8 @@ func count(all []Document) int {
 		Candidate:      func(_, _ *candidates.Record) { n++ },
 		Identical:      func(_, _ *candidates.Record) {},
 	}
-	g.Groups(candidates.Sort(records, make([]candidates.Record, len(records))))
+	candidates.Sort(records)
+	g.Groups(records)
 	return n
 }
 

@@ -249,8 +249,8 @@ func (g *Grouper) limit(group []Record, i int) int {
 	})
 }
 
-// unmet returns the number of pairs of a group with different previous keys. It does not count pairs of classes that are
-// apart. It also returns the major key: the previous key of most documents.
+// unmet returns the number of pairs of a group with different previous keys, without pairs of classes that are apart.
+// It also returns the major key: the previous key of most documents.
 func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
 	g.sided = g.sided[:0]
 	for i := range group {

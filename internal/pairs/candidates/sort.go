@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"math/bits"
+	"slices"
 
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records/digest"
@@ -143,28 +144,8 @@ func (b *Buckets) Sort(records []Record, stopped func() error) error {
 	return nil
 }
 
-// Sort brings records of one key together. Scratch is as long as records, and the result is in one of the two.
-func Sort(records, scratch []Record) []Record {
-	if len(records) == 0 {
-		return records
-	}
-	low, high := records[0].Key, records[0].Key
-	for i := range records {
-		low, high = min(low, records[i].Key), max(high, records[i].Key)
-	}
-	b := NewBuckets(len(records), low, high)
-	for i := range records {
-		b.Count(records[i].Key)
-	}
-	b.Counted()
-	scratch = scratch[:len(records)]
-	for i := range records {
-		index, _ := b.Index(records[i].Key)
-		scratch[index] = records[i]
-	}
-	b.Sort(scratch, nil) // which nobody stops
-	return scratch
-}
+// Sort brings records of one key together.
+func Sort(records []Record) { slices.SortFunc(records, byKey) }
 
 func byKey(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.Key, b.Key), digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Ref, b.Ref))

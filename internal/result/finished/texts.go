@@ -23,8 +23,8 @@ import (
 // their texts; of several text fields the texts come one after the other. Names that are not there are not in the map,
 // nor is an id that more than one document has: rows call those by path:position.
 //
-// It reads the whole input, and holds the texts that it finds, of each at most the given number of bytes. It is an error when a file of the input cannot be read,
-// or when its documents are features and not texts.
+// It reads the whole input, and holds the texts that it finds, of each at most the given number of bytes. It is an
+// error when a file of the input cannot be read, or when its documents are features and not texts.
 func (f *Folder) Texts(ctx context.Context, names []string, most int) (map[string]string, error) {
 	if f.Summary.Config.Features != "" {
 		return nil, errors.New("the documents have features and no texts")
