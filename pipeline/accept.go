@@ -73,8 +73,12 @@ func acceptRecords(config *job.Config, result *write.Result, size int64) error {
 		return setting.Errorf("no document in the {reference}: nothing can be compared with it")
 	}
 	if counts.Documents == 0 && counts.Rejected > 0 {
-		return failure.NoDocument(fmt.Sprintf("%d bytes of input", size), config.Format, result.FirstReject.File,
-			counts.Rejected, firstReject(*result))
+		hint := ""
+		if config.Format == corpus.AutoFormat && corpus.IsGuessed(result.FirstReject.File) {
+			hint = corpus.FormatHint
+		}
+		return setting.Errorf("no document in %d bytes of input, %s: %s"+hint, size,
+			failure.Unreadable(counts.Rejected), firstReject(*result))
 	}
 	return nil
 }

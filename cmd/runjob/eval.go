@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"mirrorbeam.dev/internal/failure"
-	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/inspect/difference"
 	"mirrorbeam.dev/internal/inspect/evaluation"
@@ -168,7 +167,7 @@ func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Ju
 		}
 	}
 	judge := evaluation.NewJudge(e.truth, evaluation.Components(e.documents.Len(), identical))
-	wrong := graphs.NewLeast(worst, func(a, b example) int {
+	wrong := evaluation.NewWorst(worst, func(a, b example) int {
 		return cmp.Or(cmp.Compare(*a.Similarity, *b.Similarity), cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B))
 	})
 	for pair, err := range finished.Rows[output.Pair](ctx, e.folder, output.Pairs) {
@@ -200,7 +199,7 @@ func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Ju
 
 func (e *evaluator) missed(isFound func(evaluation.Pair) bool, worst int) []example {
 	name := e.documents.Name
-	list := graphs.NewLeast(worst, func(a, b evaluation.Pair) int {
+	list := evaluation.NewWorst(worst, func(a, b evaluation.Pair) int {
 		// A pair whose similarity is unknown comes last.
 		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(name(a.A), name(b.A)),
 			cmp.Compare(name(a.B), name(b.B)))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/result/workspace"
 	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/util/setting"
@@ -130,14 +129,4 @@ func Unreadable(n int64) string {
 		return "1 record could not be read"
 	}
 	return fmt.Sprintf("%d records could not be read", n)
-}
-
-// NoDocument is the error that no record of an input could be read. File is the name of its first file, empty if it has
-// none, and first says which record was the first and why.
-func NoDocument(input, format, file string, rejected int64, first string) error {
-	hint := ""
-	if (format == "" || format == corpus.AutoFormat) && file != "" && corpus.IsGuessed(file) {
-		hint = corpus.FormatHint
-	}
-	return setting.Errorf("no document in %s, %s: %s"+hint, input, Unreadable(rejected), first)
 }

@@ -57,7 +57,8 @@ func TestRecords(t *testing.T) {
 		Size:   1<<31 | 4,
 		Keyed:  true,
 	}
-	check("known", KnownSize, func(b []byte) { Put(b, known) }, func(b []byte) any { return Get[KnownDocument](b) }, known)
+	check("known", KnownSize, func(b []byte) { Put(b, known) },
+		func(b []byte) any { return Get[KnownDocument](b) }, known)
 	check("ref", RefSize, func(b []byte) { PutRef(b, ref) }, func(b []byte) any { return GetRef(b) }, ref)
 	for _, estimate := range []bool{false, true} {
 		score := NewScore(1<<30|3, 1<<30|4, estimate)

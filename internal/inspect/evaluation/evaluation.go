@@ -386,3 +386,8 @@ func sumPairs(sizes []int64) int64 {
 	}
 	return sum
 }
+
+// NewWorst returns a list that keeps the worst of some examples, as compare orders them.
+func NewWorst[T any](most int, compare func(a, b T) int) *graphs.Least[T] {
+	return graphs.NewLeast(most, compare)
+}

@@ -12,6 +12,7 @@ import (
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/input/formats"
 	"mirrorbeam.dev/internal/input/listing"
 	"mirrorbeam.dev/internal/inspect/sample"
@@ -56,8 +57,13 @@ func readCorpus(ctx context.Context, config job.Config,
 			setting.Errorf("%s, {max_rejects} allows %d: %s", failure.Unreadable(c.counts.Rejected), config.MaxRejects,
 				firstUnreadable(ctx, sketching, inputs)))
 	case c.counts.Documents == 0 && c.counts.Rejected > 0:
-		err = failure.New(failure.Input, failure.NoDocument("the input", config.Format, inputs.Files[0].Name,
-			c.counts.Rejected, firstUnreadable(ctx, sketching, inputs)))
+		hint := ""
+		if config.Format == corpus.AutoFormat && corpus.IsGuessed(inputs.Files[0].Name) {
+			hint = corpus.FormatHint
+		}
+		err = failure.New(failure.Input,
+			setting.Errorf("no document in the input, %s: %s"+hint, failure.Unreadable(c.counts.Rejected),
+				firstUnreadable(ctx, sketching, inputs)))
 	case c.counts.Documents == 0:
 		err = failure.New(failure.Input, errors.New("no document in the input: there is nothing to plan for"))
 	}

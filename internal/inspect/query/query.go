@@ -88,12 +88,13 @@ func (x *Index) Answer(ctx context.Context, q Request, out io.Writer) (Counts, e
 	}
 	counts, err := run.run(ctx, out)
 	if err == nil && counts.Documents == 0 && counts.Rejected > 0 {
-		first := ""
-		if len(run.files) > 0 {
-			first = run.files[0].Name
+		hint := ""
+		if len(run.files) > 0 && q.isAuto() && corpus.IsGuessed(run.files[0].Name) {
+			hint = corpus.FormatHint
 		}
 		err = failure.New(failure.Input,
-			failure.NoDocument("the input", q.Format, first, counts.Rejected, counts.FirstReject))
+			setting.Errorf("no document in the input, %s: %s"+hint, failure.Unreadable(counts.Rejected),
+				counts.FirstReject))
 	}
 	return counts, err
 }

@@ -247,7 +247,8 @@ no JSON
 		t.Fatal(err)
 	}
 	nameless := fmt.Sprint("in.jsonl:", strings.Index(input, `{"text"`))
-	texts, err := f.Texts(t.Context(), []string{"a", "7", "twice", nameless, "last", "nobody", "in.jsonl:1"}, math.MaxInt)
+	names := []string{"a", "7", "twice", nameless, "last", "nobody", "in.jsonl:1"}
+	texts, err := f.Texts(t.Context(), names, math.MaxInt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,16 +263,19 @@ no JSON
 	}
 	// The same file as input and as reference is an error, as it is in a job.
 	f.Summary.Config.Reference = f.Summary.Config.Input
-	if _, err := f.Texts(t.Context(), nil, math.MaxInt); err == nil || !strings.Contains(err.Error(), "of reference are one file") {
+	_, err = f.Texts(t.Context(), nil, math.MaxInt)
+	if err == nil || !strings.Contains(err.Error(), "of reference are one file") {
 		t.Errorf("with a reference: %v", err)
 	}
 	f.Summary.Config.Input = []string{filepath.Join(path, "gone.jsonl")}
 	f.Summary.Config.Reference = nil
-	if _, err := f.Texts(t.Context(), nil, math.MaxInt); err == nil || !strings.Contains(err.Error(), "no file matches") {
+	_, err = f.Texts(t.Context(), nil, math.MaxInt)
+	if err == nil || !strings.Contains(err.Error(), "no file matches") {
 		t.Errorf("without its input: %v", err)
 	}
 	f.Summary.Config.Features = "features"
-	if _, err := f.Texts(t.Context(), nil, math.MaxInt); err == nil || !strings.Contains(err.Error(), "features and no texts") {
+	_, err = f.Texts(t.Context(), nil, math.MaxInt)
+	if err == nil || !strings.Contains(err.Error(), "features and no texts") {
 		t.Errorf("of features: %v", err)
 	}
 }

@@ -99,11 +99,21 @@ func TestReadsBackSites(t *testing.T) {
 			got = append(got, row)
 			return true
 		}
-		Rows[output.Mirror](t.Context(), f, output.Mirrors)(func(m output.Mirror, err error) bool { return note(output.AppendRow(nil, m), err) })
+		Rows[output.Mirror](t.Context(), f, output.Mirrors)(func(m output.Mirror, err error) bool {
+			return note(output.AppendRow(nil, m), err)
+		})
 		f.GroupedSites(t.Context())(func(s output.Site, err error) bool { return note(s, err) })
-		Rows[output.Suspect](t.Context(), f, output.Suspects)(func(s output.Suspect, err error) bool { s.ID = ""; return note(s, err) })
-		Rows[output.Change](t.Context(), f, output.Changes)(func(c output.Change, err error) bool { c.Lineage = ""; return note(c, err) })
-		Rows[output.Pair](t.Context(), f, output.Pairs)(func(p output.Pair, err error) bool { return note(p.JaccardWhole, err) })
+		Rows[output.Suspect](t.Context(), f, output.Suspects)(func(s output.Suspect, err error) bool {
+			s.ID = ""
+			return note(s, err)
+		})
+		Rows[output.Change](t.Context(), f, output.Changes)(func(c output.Change, err error) bool {
+			c.Lineage = ""
+			return note(c, err)
+		})
+		Rows[output.Pair](t.Context(), f, output.Pairs)(func(p output.Pair, err error) bool {
+			return note(p.JaccardWhole, err)
+		})
 		if want := []any{output.AppendRow(nil, mirror), site, suspect, change, 0.875}; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n%v, want\n%v", format, got, want)
 		}
