@@ -125,8 +125,12 @@ func NextEdge[N graphs.Node | Number](b []byte) (e Edge[N], rest []byte) {
 	return e, b[sizeOf(e.Score):]
 }
 
-// heldBytes bounds the packed records of a kind that a shard holds to read them once. More are read each time.
-const heldBytes = 16 << 20
+const (
+	// heldBytes bounds the packed records of a kind that a shard holds to read them once. More are read each time.
+	heldBytes = 16 << 20
+	// bucketBits is the binary logarithm of the number of documents whose edges are sorted at a time.
+	bucketBits = 12
+)
 
 // ReadEdges returns the edges of an output shard, sorted by A, then B, each once. A pair of documents may have been
 // scored in several groups, and in a hot group.
@@ -146,11 +150,63 @@ func ReadEdges(reader *runfile.Reader, pieces []runfile.Piece) ([]Edge[Number], 
 // SortEdges does what [ReadEdges] does with edges that each visits, twice in the same order. Edges that the store does
 // not hold are sorted in runs.
 func SortEdges(store *paged.Store, each func(visit func(Edge[Number])) error) (*paged.List[int, Edge[Number]], error) {
+	var counts []int // of each bucket
 	total := 0
-	if err := each(func(Edge[Number]) { total++ }); err != nil {
+	err := each(func(e Edge[Number]) {
+		bucket := int(e.A >> bucketBits)
+		if bucket >= len(counts) {
+			counts = append(counts, make([]int, bucket+1-len(counts))...)
+		}
+		counts[bucket]++
+		total++
+	})
+	if err != nil {
 		return nil, err
 	}
 	edges := paged.New[int, Edge[Number]](store, total)
+	if whole, is := edges.Whole(); is {
+		err = dealEdges(whole, counts, each)
+	} else {
+		edges, err = mergeEdges(edges, each)
+	}
+	if err != nil {
+		return nil, err
+	}
+	compactEdges(edges)
+	return edges, nil
+}
+
+func edgeOrder(e *Edge[Number]) uint64 { return uint64(e.A)<<32 | uint64(e.B) }
+
+// dealEdges fills the list with the edges that each visits, sorted. A cluster may have millions of edges. So they are
+// dealt out to buckets in place, and each bucket is sorted by itself. Counts are the numbers of edges of the buckets.
+func dealEdges(edges []Edge[Number], counts []int, each func(visit func(Edge[Number])) error) error {
+	ends := counts
+	total, most := 0, 0
+	for bucket, n := range counts {
+		ends[bucket] = total // where the bucket begins, and then where its next edge belongs
+		total, most = total+n, max(most, n)
+	}
+	err := each(func(e Edge[Number]) {
+		end := &ends[e.A>>bucketBits]
+		edges[*end] = e
+		*end++
+	})
+	if err != nil {
+		return err
+	}
+	scratch, start := make([]Edge[Number], most), 0
+	for _, end := range ends {
+		bucket := edges[start:end]
+		copy(bucket, graphs.RadixSort(bucket, scratch, edgeOrder))
+		start = end
+	}
+	return nil
+}
+
+func mergeEdges(
+	edges *paged.List[int, Edge[Number]], each func(visit func(Edge[Number])) error,
+) (*paged.List[int, Edge[Number]], error) {
 	n := 0
 	err := each(func(e Edge[Number]) {
 		edges.Set(n, e)
@@ -159,16 +215,12 @@ func SortEdges(store *paged.Store, each func(visit func(Edge[Number])) error) (*
 	if err != nil {
 		return nil, err
 	}
-	byEnds := func(a, b Edge[Number]) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) }
-	edges, err = paged.Sort(edges, func(run []Edge[Number]) error {
-		slices.SortFunc(run, byEnds)
+	var scratch []Edge[Number]
+	return paged.Sort(edges, func(run []Edge[Number]) error {
+		scratch = slices.Grow(scratch[:0], len(run))[:len(run)]
+		copy(run, graphs.RadixSort(run, scratch, edgeOrder))
 		return nil
-	}, byEnds)
-	if err != nil {
-		return nil, err
-	}
-	compactEdges(edges)
-	return edges, nil
+	}, func(a, b Edge[Number]) int { return cmp.Compare(edgeOrder(&a), edgeOrder(&b)) })
 }
 
 // EachEdge returns a function that visits the edges of an output shard, each time in the order of the pieces.

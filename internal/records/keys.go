@@ -168,24 +168,92 @@ type HotGroupMember struct {
 	Size  uint32
 }
 
-// oversizedHeader is the size of the head of an oversized group, before its documents: pairs, documents.
-const oversizedHeader = 12
+// oversizedSize is the size of a document of an oversized group. To it come 4 for each word of Previous in use, RefSize
+// if hasSecond is set, and sideSize in an oversized group with sides.
+const oversizedSize = 16
 
-// WriteOversized writes the documents of a group that waits: their key records, with the second document of the class.
+// hasSecond, a bit of the position, says that the class has a second document.
+const hasSecond = 1 << 31
+
+func putOversized(b []byte, r *candidates.Record) {
+	PutRef(b, r.Ref)
+	binary.LittleEndian.PutUint32(b[8:], r.Size)
+	position := r.Position
+	if r.First {
+		position |= FirstKey
+	}
+	if r.HasBitmap {
+		position |= hasBitmap
+	}
+	if r.Second != r.Ref {
+		position |= hasSecond
+		PutRef(b[oversizedSize+4*r.Words():], r.Second)
+	}
+	if r.Side != 0 {
+		binary.LittleEndian.PutUint64(b[len(b)-sideSize:], r.Side)
+	}
+	binary.LittleEndian.PutUint32(b[12:], position)
+	for i, word := range r.Previous[:r.Words()] {
+		binary.LittleEndian.PutUint32(b[oversizedSize+4*i:], word)
+	}
+}
+
+// getOversized reads a document of an oversized group with that key, perhaps with sides, and returns the rest.
+func getOversized(b []byte, r *candidates.Record, hasSides bool) []byte {
+	ref := GetRef(b)
+	*r = candidates.Record{Key: r.Key, Ref: ref, Second: ref, Size: binary.LittleEndian.Uint32(b[8:])}
+	position := binary.LittleEndian.Uint32(b[12:])
+	r.Position = position &^ (FirstKey | hasSecond | hasBitmap)
+	r.First, r.HasBitmap = position&FirstKey != 0, position&hasBitmap != 0
+	b = b[oversizedSize:]
+	words := r.Words()
+	for i := range words {
+		r.Previous[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
+	b = b[4*words:]
+	if position&hasSecond != 0 {
+		r.Second = GetRef(b)
+		b = b[RefSize:]
+	}
+	if hasSides {
+		r.Side = binary.LittleEndian.Uint64(b)
+		b = b[sideSize:]
+	}
+	return b
+}
+
+// oversizedHeader is the size of the head of an oversized group, before its documents: key, pairs, documents.
+const oversizedHeader = 20
+
+// hasSides, a bit of the number of documents of an oversized group, says that they have sides.
+const hasSides = 1 << 31
+
+// WriteOversized writes the documents of a group that waits.
 func WriteOversized(run *runfile.Writer, shard int, group []candidates.Record, pairs int64) error {
 	b, err := run.Record(OversizedGroups, shard, oversizedHeader)
 	if err != nil {
 		return err
 	}
-	binary.LittleEndian.PutUint64(b, uint64(pairs))
-	binary.LittleEndian.PutUint32(b[8:], uint32(len(group)))
+	binary.LittleEndian.PutUint64(b, group[0].Key)
+	binary.LittleEndian.PutUint64(b[8:], uint64(pairs))
+	documents := uint32(len(group))
+	if group[0].Side != 0 {
+		documents |= hasSides
+	}
+	binary.LittleEndian.PutUint32(b[16:], documents)
 	for i := range group {
-		size := LengthOfKey(&group[i])
-		if b, err = run.Record(OversizedGroups, shard, size+RefSize); err != nil {
+		r := &group[i]
+		size := oversizedSize + 4*r.Words()
+		if r.Second != r.Ref {
+			size += RefSize
+		}
+		if r.Side != 0 {
+			size += sideSize
+		}
+		if b, err = run.Record(OversizedGroups, shard, size); err != nil {
 			return err
 		}
-		PutKey(b, group[i])
-		PutRef(b[size:], group[i].Second)
+		putOversized(b, r)
 	}
 	return nil
 }
@@ -194,6 +262,8 @@ func WriteOversized(run *runfile.Writer, shard int, group []candidates.Record, p
 type OversizedReader struct {
 	Packed []byte
 
+	key       uint64
+	hasSides  bool
 	Pairs     int64
 	Documents int
 }
@@ -203,14 +273,16 @@ func (c *OversizedReader) Next() bool {
 	if len(c.Packed) == 0 {
 		return false
 	}
-	c.Pairs = int64(binary.LittleEndian.Uint64(c.Packed))
-	c.Documents = int(binary.LittleEndian.Uint32(c.Packed[8:]))
+	c.key = binary.LittleEndian.Uint64(c.Packed)
+	c.Pairs = int64(binary.LittleEndian.Uint64(c.Packed[8:]))
+	documents := binary.LittleEndian.Uint32(c.Packed[16:])
+	c.Documents, c.hasSides = int(documents&^hasSides), documents&hasSides != 0
 	c.Packed = c.Packed[oversizedHeader:]
 	return true
 }
 
 // Record reads the next document of the oversized group.
 func (c *OversizedReader) Record(r *candidates.Record) {
-	rest := GetKey(c.Packed, r)
-	r.Second, c.Packed = GetRef(rest), rest[RefSize:]
+	r.Key = c.key
+	c.Packed = getOversized(c.Packed, r, c.hasSides)
 }

@@ -60,6 +60,51 @@ func TestRecords(t *testing.T) {
 	check("known", KnownSize, func(b []byte) { Put(b, known) },
 		func(b []byte) any { return Get[KnownDocument](b) }, known)
 	check("ref", RefSize, func(b []byte) { PutRef(b, ref) }, func(b []byte) any { return GetRef(b) }, ref)
+	for _, oversized := range []candidates.Record{
+		{
+			Key:      1<<63 | 2,
+			Ref:      1<<62 | 2,
+			Second:   1<<62 | 2,
+			Size:     1<<31 | 4,
+			Position: 1<<28 | 1,
+			First:    true,
+			Previous: [candidates.MaxPrevious]uint32{1<<31 | 5, 1<<30 | 6},
+		},
+		{
+			Key:       1<<63 | 2,
+			Ref:       1,
+			Second:    2,
+			Size:      3,
+			Position:  1<<28 | 1,
+			HasBitmap: true,
+			Previous:  [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6},
+		},
+		{Key: 1<<63 | 6, Ref: 3, Second: 3, Side: 1<<63 | 9, Size: 5},
+		{
+			Key:      1<<63 | 6,
+			Ref:      3,
+			Second:   1<<61 | 3,
+			Size:     5,
+			Position: 7,
+			Previous: [candidates.MaxPrevious]uint32{1, 2, 3, 4, 5, 1<<30 | 6},
+		},
+	} {
+		size := oversizedSize + 4*oversized.Words()
+		if oversized.Second != oversized.Ref {
+			size += RefSize
+		}
+		if oversized.Side != 0 {
+			size += sideSize
+		}
+		check("document of an oversized group", size, func(b []byte) { putOversized(b, &oversized) },
+			func(b []byte) any {
+				got := candidates.Record{Key: oversized.Key}
+				if rest := getOversized(b, &got, oversized.Side != 0); len(rest) > 0 {
+					t.Errorf("%d bytes are left of a document of an oversized group", len(rest))
+				}
+				return got
+			}, oversized)
+	}
 	for _, estimate := range []bool{false, true} {
 		score := NewScore(1<<30|3, 1<<30|4, estimate)
 		score.WholeShared, score.WholeTotal = 1<<29|5, 1<<31|6

@@ -161,7 +161,7 @@ func (s *Documents) Overlong() int {
 
 // Memory is what an estimate works in. One estimate after another may use it, but not two at a time.
 type Memory struct {
-	records []candidates.Record
+	records, scratch []candidates.Record
 }
 
 // thinned is a sample of documents that is thinned out to what an estimate can take in.
@@ -190,8 +190,8 @@ func (e *Estimator) thin(documents []Document, share float64, m *Memory) thinned
 	for !e.addRecords(&t, e.MostRecords, m) {
 		t.halve()
 	}
-	candidates.Sort(m.records)
-	t.records = m.records
+	m.scratch = slices.Grow(m.scratch[:0], len(m.records))[:len(m.records)]
+	t.records = candidates.Sort(m.records, m.scratch)
 	return t
 }
 
@@ -219,4 +219,20 @@ func (t *thinned) halve() {
 	t.share /= 2
 	limit := uint64(t.share * math.MaxInt64 * 2)
 	t.documents = slices.DeleteFunc(slices.Clone(t.documents), func(d Document) bool { return d.Hash > limit })
+}
+
+// groups yields the groups of two or more records that have one key.
+func groups(records []candidates.Record) func(yield func([]candidates.Record) bool) {
+	return func(yield func([]candidates.Record) bool) {
+		for start := 0; start < len(records); {
+			end := start + 1
+			for end < len(records) && records[end].Key == records[start].Key {
+				end++
+			}
+			if end-start > 1 && !yield(records[start:end]) {
+				return
+			}
+			start = end
+		}
+	}
 }

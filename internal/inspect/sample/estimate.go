@@ -15,7 +15,8 @@ const (
 	mostMeetings = 1 << 22
 	mostPairs    = 1 << 20
 	// mostElements is about how many elements of sets are compared.
-	mostElements  = 1 << 20
+	mostElements = 1 << 20
+	// largestGroups is how many groups are named.
 	largestGroups = 3
 )
 
@@ -138,10 +139,7 @@ func (e *Estimator) count(t *thinned) (Estimate, bool) {
 	perPair := 1 / (t.share * t.share)
 	g := e.grouper(&pairs)
 	meetings := 0
-	for group := range graphs.Runs(t.records, func(a, b *candidates.Record) bool { return a.Key == b.Key }) {
-		if len(group) < 2 {
-			continue
-		}
+	for group := range groups(t.records) {
 		before := len(pairs)
 		unmet := float64(e.unmet(group)) * perPair
 		isOversized := e.LargestCompared != nil && unmet > e.OversizedPairs

@@ -76,8 +76,7 @@ func count(all []Document) int {
 		Candidate:      func(_, _ *candidates.Record) { n++ },
 		Identical:      func(_, _ *candidates.Record) {},
 	}
-	candidates.Sort(records)
-	g.Groups(records)
+	g.Groups(candidates.Sort(records, make([]candidates.Record, len(records))))
 	return n
 }
 

@@ -78,7 +78,7 @@ func group(records []Record, g Grouper, b bounds) outcome {
 		o.oversizedGroups = append(o.oversizedGroups, oversized{group[0].Key, pairs, slices.Clone(group)})
 	}
 	again := slices.Clone(records)
-	g.Groups(bucketed(records, make([]Record, len(records))))
+	g.Groups(Sort(records, make([]Record, len(records))))
 	for _, c := range o.oversizedGroups {
 		if c.pairs > b.limit {
 			o.dense = append(o.dense, g.KeyID(&c.group[0]))
@@ -87,7 +87,7 @@ func group(records []Record, g Grouper, b bounds) outcome {
 		}
 	}
 	if len(o.dense) > 0 && !g.Exact {
-		g.Again(bucketed(again, make([]Record, len(again))))
+		g.Again(Sort(again, make([]Record, len(again))))
 	}
 	for _, c := range o.oversizedGroups {
 		if c.pairs <= b.limit {
@@ -206,7 +206,7 @@ func BenchmarkSort(b *testing.B) {
 	b.SetBytes(int64(len(source)) * 56)
 	for b.Loop() {
 		copy(records, source)
-		bucketed(records, scratch)
+		Sort(records, scratch)
 	}
 }
 
@@ -246,31 +246,8 @@ func TestSort(t *testing.T) {
 		random.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
 		want := slices.Clone(records)
 		slices.SortFunc(want, byKey)
-		if got := bucketed(records, make([]Record, len(records))); !slices.Equal(got, want) {
+		if got := Sort(records, make([]Record, len(records))); !slices.Equal(got, want) {
 			t.Errorf("%v: not sorted, or not the same records", shape)
 		}
 	}
-}
-
-// bucketed sorts records by buckets. Scratch is as long as records, and the result is in one of the two.
-func bucketed(records, scratch []Record) []Record {
-	if len(records) == 0 {
-		return records
-	}
-	low, high := records[0].Key, records[0].Key
-	for i := range records {
-		low, high = min(low, records[i].Key), max(high, records[i].Key)
-	}
-	b := NewBuckets(len(records), low, high)
-	for i := range records {
-		b.Count(records[i].Key)
-	}
-	b.Counted()
-	scratch = scratch[:len(records)]
-	for i := range records {
-		index, _ := b.Index(records[i].Key)
-		scratch[index] = records[i]
-	}
-	b.Sort(scratch, nil) // which nobody stops
-	return scratch
 }

@@ -41,15 +41,21 @@ type Grouper struct {
 	// DenseKeys holds the keys of all dense groups, by [Grouper.KeyID]. OversizedGroup and Again need it.
 	DenseKeys graphs.Numbering[uint32]
 
-	others []int // by class of a group: the next one that is not [Apart] from it
-	sided  []sidedKey
-	rows   bitmapRows
+	others  []int // by class of a group: the next one that is not [Apart] from it
+	befores []uint64
+	sided   []sidedKey
+	rows    bitmapRows
+	order   ranking
 }
 
 // Groups goes through sorted records and handles every group of two or more. It reorders some records.
 func (g *Grouper) Groups(records []Record) {
 	g.eachGroup(records, func(group []Record) {
-		g.stars(group)
+		if group[0].Side != 0 {
+			g.starsAcross(group)
+		} else {
+			g.stars(group)
+		}
 		if group = g.distinct(group); len(group) < 2 {
 			return
 		}
@@ -64,6 +70,16 @@ func (g *Grouper) Groups(records []Record) {
 		}
 		g.compareAcross(group, major, g.wanted)
 	})
+}
+
+func (g *Grouper) stars(group []Record) {
+	for i, first := 1, 0; i < len(group); i++ {
+		if group[i].Digest != group[first].Digest {
+			first = i
+		} else if group[i].First {
+			g.Identical(&group[first], &group[i])
+		}
+	}
 }
 
 // OversizedGroup compares a group that Oversized has received, except the pairs that have met before. It also compares
@@ -94,13 +110,15 @@ func (g *Grouper) OversizedWithout(group []Record, isOut func(*Record) bool) int
 func (g *Grouper) stopped() bool { return g.Stopped != nil && g.Stopped() }
 
 func (g *Grouper) eachGroup(records []Record, visit func([]Record)) {
-	for group := range graphs.Runs(records, func(a, b *Record) bool { return a.Key == b.Key }) {
-		if g.stopped() {
-			return
+	for start := 0; start < len(records) && !g.stopped(); {
+		end := start + 1
+		for end < len(records) && records[end].Key == records[start].Key {
+			end++
 		}
-		if len(group) > 1 {
-			visit(group)
+		if end-start > 1 {
+			visit(records[start:end])
 		}
+		start = end
 	}
 }
 
@@ -134,6 +152,9 @@ func (g *Grouper) distinct(group []Record) []Record {
 	return group[:n]
 }
 
+// ofReference reports whether all documents of a class are of the reference. Two such classes are not compared.
+func (g *Grouper) ofReference(r *Record) bool { return r.Second < g.FirstInput }
+
 func (g *Grouper) apart(a, b *Record) bool { return Apart(a.Class(), b.Class(), g.FirstInput) }
 
 // pair passes on a pair of classes as a pair of the documents that [Ends] returns, and reports whether there is one.
@@ -150,9 +171,13 @@ const fewDocuments = 64
 
 // compare passes on all wanted pairs of a group, except pairs that have met under a known previous key.
 func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
-	slices.SortFunc(group, bySize)
+	g.order.bySize(group)
 	g.noteOthers(group)
 	g.rows.read(group)
+	var before []uint64
+	if g.Exact && len(group) > tinyGroup {
+		before = g.previousKeys(group)
+	}
 	for i := range group {
 		if len(group) > fewDocuments && g.stopped() {
 			return
@@ -161,6 +186,9 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 		limit := g.limit(group, i)
 		row := g.rows.row(group, i, limit)
 		for j := i + 1; j < limit; j++ {
+			if before != nil && before[j] == before[i] {
+				continue // most pairs of much alike documents
+			}
 			b := &group[j]
 			if g.others != nil && g.apart(a, b) {
 				j = g.others[j] - 1
@@ -173,6 +201,20 @@ func (g *Grouper) compare(group []Record, wanted func(a, b *Record) bool) {
 			g.pair(a, b)
 		}
 	}
+}
+
+// previousKeys returns the previous keys of the records of a group, which are exact. Two records of one previous key
+// have met. A record without one has a number of its own.
+func (g *Grouper) previousKeys(group []Record) []uint64 {
+	g.befores = g.befores[:0]
+	for i := range group {
+		if r := &group[i]; !r.First {
+			g.befores = append(g.befores, PreviousShingle(r.Previous[0], r.Previous[1]))
+		} else {
+			g.befores = append(g.befores, 1<<63|uint64(i))
+		}
+	}
+	return g.befores
 }
 
 // compareAcross is compare for a large group. Two documents that both have the major key before have met there. So it
@@ -249,36 +291,40 @@ func (g *Grouper) limit(group []Record, i int) int {
 	})
 }
 
-// unmet returns the number of pairs of a group with different previous keys, without pairs of classes that are apart.
-// It also returns the major key: the previous key of most documents.
+// unmet returns the number of pairs of a group with different previous keys. It does not count pairs of classes of the
+// reference. It also returns the major key: the previous key of most documents.
 func (g *Grouper) unmet(group []Record) (major uint64, pairs int64) {
-	g.sided = g.sided[:0]
-	for i := range group {
-		g.sided = append(g.sided, sidedKey{side: g.sideOf(&group[i])})
+	if group[0].Side != 0 {
+		return g.unmetAcross(group)
 	}
-	pairs, _ = pairsAcross(g.sided)
-	g.sided = g.sided[:0]
+	var all, ofReference, most int64
+	g.befores = g.befores[:0]
 	for i := range group {
-		if r := &group[i]; !r.First { // a document without a previous key has met no other
-			g.sided = append(g.sided, sidedKey{g.previousID(r, 0), g.sideOf(r)})
+		r := &group[i]
+		all++
+		isReference := uint64(0)
+		if g.ofReference(r) {
+			ofReference++
+			isReference = 1
+		}
+		if !r.First { // a document without a previous key has met no other
+			g.befores = append(g.befores, g.previousID(r, 0)<<1|isReference)
 		}
 	}
-	met, major := pairsAcross(g.sided)
-	return major, pairs - met
-}
-
-// ofReference is the side of a class all of whose documents are of the reference. No such job has other sides.
-const ofReference = 1
-
-// sideOf returns the side of a class if all its documents are of one, else 0. Two classes of one side are apart.
-func (g *Grouper) sideOf(r *Record) uint64 {
-	switch {
-	case r.Second < g.FirstInput:
-		return ofReference
-	case r.Second != r.Ref:
-		return 0
+	pairs = PairsOf(all, ofReference)
+	slices.Sort(g.befores)
+	for rest := g.befores; len(rest) > 0; {
+		before, n, references := rest[0]>>1, int64(0), int64(0)
+		for ; len(rest) > 0 && rest[0]>>1 == before; rest = rest[1:] {
+			n++
+			references += int64(rest[0] & 1)
+		}
+		pairs -= PairsOf(n, references)
+		if n > most {
+			major, most = before, n
+		}
 	}
-	return r.Side
+	return major, pairs
 }
 
 // PairsOf returns the number of pairs of classes, but for the pairs of the given number of classes of the reference.
@@ -286,10 +332,10 @@ func PairsOf(all, ofReference int64) int64 {
 	return all*(all-1)/2 - ofReference*(ofReference-1)/2
 }
 
-// stars passes on the equal documents of a group. If documents have sides, each is joined to the first document of its
-// class that is of another side. So each is joined to one with which it makes a pair. Where a class has one side
+// starsAcross passes on the equal documents of a group whose documents have sides. Each is joined to the first document
+// of its class that is of another side. So each is joined to one with which it makes a pair. Where a class has one side
 // only, its documents are joined to the first of them: that is no pair, but says that they belong together.
-func (g *Grouper) stars(group []Record) {
+func (g *Grouper) starsAcross(group []Record) {
 	for class := range graphs.Runs(group, func(a, b *Record) bool { return a.Digest == b.Digest }) {
 		second := 0 // the first document of another side than the first
 		for i := 1; i < len(class) && second == 0; i++ {
@@ -337,6 +383,29 @@ func bySide(group []Record) {
 
 // sidedKey is a previous key of a class, and its side if all its documents are of one.
 type sidedKey struct{ previous, side uint64 }
+
+// unmetAcross is unmet for documents that have sides. It does not count pairs of classes that are apart.
+func (g *Grouper) unmetAcross(group []Record) (major uint64, pairs int64) {
+	sideOf := func(r *Record) uint64 {
+		if r.Second != r.Ref {
+			return 0
+		}
+		return r.Side
+	}
+	g.sided = g.sided[:0]
+	for i := range group {
+		g.sided = append(g.sided, sidedKey{side: sideOf(&group[i])})
+	}
+	pairs, _ = pairsAcross(g.sided)
+	g.sided = g.sided[:0]
+	for i := range group {
+		if r := &group[i]; !r.First { // a document without a previous key has met no other
+			g.sided = append(g.sided, sidedKey{g.previousID(r, 0), sideOf(r)})
+		}
+	}
+	met, major := pairsAcross(g.sided)
+	return major, pairs - met
+}
 
 // pairsAcross returns the number of pairs of classes that have one previous key and are not apart. It also returns the
 // previous key of most classes. It sorts the classes.

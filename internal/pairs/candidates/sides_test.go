@@ -3,7 +3,6 @@ package candidates
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"mirrorbeam.dev/internal/records/digest"
@@ -16,7 +15,7 @@ func sidedGroup(random *rand.Rand, documents, sides int, exact bool) []Record {
 	for i := range records {
 		records[i].Side = uint64(1 + max(0, random.IntN(2*sides)-sides))
 	}
-	slices.SortFunc(records, byKey)
+	new(ranking).sortBucket(records, nil)
 	return records
 }
 

@@ -18,6 +18,7 @@ type Buckets struct {
 	shift int
 	ends  []uint32 // by bucket: first the number of its records, later the next index
 	links []link   // nil if no record is dropped
+	order ranking
 
 	kept     int    // records that are not dropped
 	from, to uint64 // the buckets of the window
@@ -135,7 +136,7 @@ func (b *Buckets) Sort(records []Record, stopped func() error) error {
 		}
 		end -= b.base
 		if end-start > 1 {
-			if err := graphs.SortFunc(records[start:end], byKey, stopped); err != nil {
+			if err := b.order.sortBucket(records[start:end], stopped); err != nil {
 				return err
 			}
 		}
@@ -144,8 +145,106 @@ func (b *Buckets) Sort(records []Record, stopped func() error) error {
 	return nil
 }
 
-// Sort brings records of one key together.
-func Sort(records []Record) { slices.SortFunc(records, byKey) }
+// Sort brings records of one key together. Scratch is as long as records, and the result is in one of the two.
+func Sort(records, scratch []Record) []Record {
+	if len(records) == 0 {
+		return records
+	}
+	low, high := records[0].Key, records[0].Key
+	for i := range records {
+		low, high = min(low, records[i].Key), max(high, records[i].Key)
+	}
+	b := NewBuckets(len(records), low, high)
+	for i := range records {
+		b.Count(records[i].Key)
+	}
+	b.Counted()
+	scratch = scratch[:len(records)]
+	for i := range records {
+		index, _ := b.Index(records[i].Key)
+		scratch[index] = records[i]
+	}
+	b.Sort(scratch, nil) // which nobody stops
+	return scratch
+}
+
+// fewRecords is the largest number of records that comparisons sort fastest.
+const fewRecords = 64
+
+// sortBucket sorts the records of a bucket. If there are very many, most of them have one key.
+func (o *ranking) sortBucket(records []Record, stopped func() error) error {
+	if len(records) <= fewRecords {
+		o.byKey(records)
+		return nil
+	}
+	key := records[len(records)/2].Key
+	low, high := 0, len(records) // keys before low are less, keys from high on are greater
+	for i := 0; i < high; {
+		switch k := records[i].Key; {
+		case k < key:
+			records[i], records[low] = records[low], records[i]
+			low++
+			i++
+		case k > key:
+			high--
+			records[i], records[high] = records[high], records[i]
+		default:
+			i++
+		}
+	}
+	if err := graphs.SortFunc(records[:low], byKey, stopped); err != nil {
+		return err
+	}
+	if err := o.sortDigests(records[low:high], 56, stopped); err != nil {
+		return err
+	}
+	return graphs.SortFunc(records[high:], byKey, stopped)
+}
+
+// sortDigests sorts records of one key by digest, then by ref. The digests agree above the byte at shift. Different
+// digests are evenly spread.
+func (o *ranking) sortDigests(records []Record, shift int, stopped func() error) error {
+	if len(records) <= fewRecords {
+		o.byKey(records)
+		return nil
+	}
+	if shift < 0 {
+		return graphs.SortFunc(records, byKey, stopped)
+	}
+	if shift == 56 && stopped != nil { // beyond, the records are fewer, or of one digest
+		if err := stopped(); err != nil {
+			return err
+		}
+	}
+	var starts, ends [257]uint32
+	for i := range records {
+		ends[records[i].Digest[0]>>shift&0xff+1]++
+	}
+	for i := range 256 {
+		ends[i+1] += ends[i]
+	}
+	starts = ends
+	next := starts // where the next record of each byte belongs
+	for digit := range 256 {
+		for end := ends[digit+1]; next[digit] < end; {
+			r := &records[next[digit]]
+			if to := r.Digest[0] >> shift & 0xff; int(to) != digit {
+				*r, records[next[to]] = records[next[to]], *r
+				next[to]++
+				continue
+			}
+			next[digit]++
+		}
+	}
+	for digit := range 256 {
+		if part := records[starts[digit]:ends[digit+1]]; len(part) > 1 {
+			if err := o.sortDigests(part, shift-8, stopped); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 func byKey(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.Key, b.Key), digest.Compare(a.Digest, b.Digest), cmp.Compare(a.Ref, b.Ref))
@@ -153,4 +252,55 @@ func byKey(a, b Record) int {
 
 func bySize(a, b Record) int {
 	return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(a.Ref, b.Ref))
+}
+
+// ranking orders records, in memory that stays. Ranks are sorted first, and each record, which is large, moves once.
+type ranking []ranked
+
+type ranked struct {
+	rank [2]uint64
+	at   uint32
+}
+
+func (o *ranking) byKey(records []Record) {
+	o.sort(records, byKey, func(r *Record) [2]uint64 { return [2]uint64{r.Key, r.Digest[0]} })
+}
+
+func (o *ranking) bySize(records []Record) {
+	o.sort(records, bySize, func(r *Record) [2]uint64 { return [2]uint64{uint64(r.Size), uint64(r.Ref)} })
+}
+
+// tinyGroup is the largest number of records for which a list next to them does not pay.
+const tinyGroup = 8
+
+// sort orders records by compare. Records of different ranks are in the order of their ranks.
+func (o *ranking) sort(records []Record, compare func(a, b Record) int, rank func(*Record) [2]uint64) {
+	if len(records) <= tinyGroup {
+		slices.SortFunc(records, compare)
+		return
+	}
+	order := (*o)[:0]
+	for i := range records {
+		order = append(order, ranked{rank(&records[i]), uint32(i)})
+	}
+	*o = order
+	slices.SortFunc(order, func(a, b ranked) int {
+		if c := cmp.Or(cmp.Compare(a.rank[0], b.rank[0]), cmp.Compare(a.rank[1], b.rank[1])); c != 0 {
+			return c
+		}
+		return compare(records[a.at], records[b.at])
+	})
+	for i := range order {
+		from := order[i].at
+		if from == uint32(i) {
+			continue
+		}
+		first, to := records[i], uint32(i)
+		for ; from != uint32(i); to, from = from, order[from].at {
+			records[to] = records[from]
+			order[to].at = to
+		}
+		records[to] = first
+		order[to].at = to
+	}
 }

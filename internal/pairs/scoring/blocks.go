@@ -58,6 +58,7 @@ func readBlock(w *work.TaskContext, number int, memory *[]uint64) ([]document, e
 	return g.documents, nil
 }
 
+// compareBlocks compares the documents of a block with the documents of another block, which may be the same one.
 func (s *Sets) compareBlocks(ctx context.Context, w *work.TaskContext, edges *edgeWriter,
 	own, others []document,
 ) error {
@@ -162,6 +163,26 @@ func (o *outlines) within(own *outline, most int) []graphs.Pivot {
 		}
 	}
 	return o.close
+}
+
+// near returns in how many bits the first bitmap of each pivot of a list differs from the given one.
+func (o *outlines) near(own *outline, list []graphs.Pivot) []uint16 {
+	const many = 8 // pivots in a row, which the kernel compares faster
+	o.distances = slices.Grow(o.distances[:0], len(list))[:len(list)]
+	for i, end := 0, 0; i < len(list); i = end {
+		for end = i + 1; end < len(list) && list[end] == list[end-1]+1; {
+			end++
+		}
+		if end-i >= many {
+			asmkernels.Hamming(o.distances[i:end], own[0][:],
+				o.bitmaps[0][int(list[i])*outlineWords:(int(list[end-1])+1)*outlineWords])
+			continue
+		}
+		for k, pivot := range list[i:end] {
+			o.distances[i+k] = uint16(o.distance(0, pivot, own))
+		}
+	}
+	return o.distances
 }
 
 // distance returns in how many bits a bitmap of a pivot differs from the given one.

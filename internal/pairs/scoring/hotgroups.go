@@ -294,7 +294,8 @@ func (h *hotGroup) find(d *document, among []graphs.Pivot) {
 	own := outlineOf(d)
 	size, most := -1, 0 // of the pivot before, and in how many shingles it may differ from the document
 	mayBeApart := h.layout.FirstInput > 0 || d.side != 0
-	for _, pivot := range among {
+	distances := h.outlines.near(&own, among)
+	for i, pivot := range among {
 		if n := h.outlines.sizes[pivot]; n != size {
 			size, most = n, h.mostDiffering(n, d.size)
 		}
@@ -302,7 +303,7 @@ func (h *hotGroup) find(d *document, among []graphs.Pivot) {
 			continue
 		}
 		h.compared++
-		if h.outlines.distance(0, pivot, &own) > most || h.outlines.distance(1, pivot, &own) > most {
+		if int(distances[i]) > most || h.outlines.distance(1, pivot, &own) > most {
 			continue
 		}
 		if score, ok := h.score(&h.pivots[pivot], d); ok {

@@ -132,7 +132,7 @@ func readPairs(w *work.TaskContext, g *gathered, first, end number) ([]uint64, e
 			return nil, err
 		}
 		for pair := range records.Each[records.Pair](packed) {
-			x, err := g.find(pair.A)
+			x, err := g.findFirst(pair.A)
 			if err != nil {
 				return nil, err
 			}
