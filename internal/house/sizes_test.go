@@ -23,7 +23,7 @@ var sizes = map[string]int{
 	"fingerprint": 4148,
 	"graphs":      915,
 	"incremental": 3412,
-	"input":       20_122,
+	"input":       20_124,
 	"inspect":     8590,
 	"job":         2195,
 	"keep":        590,

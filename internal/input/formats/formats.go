@@ -40,6 +40,7 @@ func Prepare(ctx context.Context, files []corpus.File, wanted corpus.Wanted) ([]
 // Cut looks up where files can be cut that are not cut at lines. A file that cannot be read, or does not have the
 // wanted fields, gets its Fault.
 func Cut(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
+	ReadLists(files, wanted.Records)
 	return eachOf(ctx, len(files), func(i int) (err error) {
 		file := &files[i]
 		parts := file.Format.Definition().Parts
@@ -51,6 +52,15 @@ func Cut(ctx context.Context, files []corpus.File, wanted corpus.Wanted) error {
 		}
 		return err
 	})
+}
+
+// ReadLists makes files be read as JSON if records are in lists there: an object with a list may be a line.
+func ReadLists(files []corpus.File, records string) {
+	for i := range files {
+		if records != "" && files[i].Format == corpus.JSONLines && !files[i].Recalled {
+			files[i].Format = corpus.JSON
+		}
+	}
 }
 
 // opened is how many files are opened at a time. Each waits for the disk or the network.

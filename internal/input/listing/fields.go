@@ -62,6 +62,7 @@ func ChooseFields(c *job.Config, files []corpus.File) (chosen []string) {
 	if len(files) == 0 {
 		return nil
 	}
+	formats.ReadLists(files, c.Records)
 	samples := map[int]*formats.Sample{}
 	sample := func(at int) *formats.Sample {
 		if samples[at] == nil {
@@ -74,7 +75,7 @@ func ChooseFields(c *job.Config, files []corpus.File) (chosen []string) {
 	if choosesText && isOpen("records", c.Records, "") && len(usualTexts(sample(0))) == 0 {
 		if c.Records = sample(0).ListOfRecords(); c.Records != "" {
 			chosen, wanted.Records = append(chosen, "records"), c.Records
-			ReadLists(c, files)
+			formats.ReadLists(files, c.Records)
 			clear(samples)
 		}
 	}
@@ -124,15 +125,6 @@ func weigh(c *job.Config, fields []string) bool {
 	}
 	c.Weight = weighted.Weight
 	return true
-}
-
-// ReadLists makes lists of records in objects of JSON be read as the configuration says.
-func ReadLists(c *job.Config, files []corpus.File) {
-	for i := range files {
-		if c.Records != "" && files[i].Format == corpus.JSONLines && !files[i].Recalled {
-			files[i].Format = corpus.JSON // an object may be a line
-		}
-	}
 }
 
 // hasUsual reports whether the first records of some of the files have the usual field, and no better one.

@@ -70,7 +70,7 @@ func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File
 	choosesFields bool,
 ) (found listed, err error) {
 	if found.input, err = Corpus(ctx, c.Input, "input", c, known); err == nil {
-		if ReadLists(c, found.input.Files); choosesFields {
+		if choosesFields {
 			found.fields = ChooseFields(c, found.input.Files)
 		}
 		err = cut(ctx, c, c.Input, &found.input)
@@ -87,7 +87,6 @@ func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File
 		return found, nil
 	}
 	if found.reference, err = Corpus(ctx, c.Reference, "reference", c, known); err == nil {
-		ReadLists(c, found.reference.Files)
 		for i := range found.reference.Files {
 			found.reference.Files[i].Reference = true
 		}

@@ -145,7 +145,6 @@ func (q *query) list(ctx context.Context) error {
 	// The input may be of another format than the job's.
 	config := job.Config{Measure: job.Measure{Format: q.Format, Records: q.sketching.Records}, Progress: q.Progress}
 	found, err := listing.Corpus(ctx, inputs, "input", &config, nil)
-	listing.ReadLists(&config, found.Files)
 	if err == nil {
 		q.files, err = formats.Prepare(ctx, found.Files, q.sketching.Wanted())
 	}

@@ -177,16 +177,15 @@ func listFiles(ctx context.Context, c *job.Config, wanted corpus.Wanted) ([]corp
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Reference) == 0 {
-		return formats.Prepare(ctx, input.Files, wanted)
-	}
-	reference, err := corpus.List(ctx, c.Reference, options)
-	if err != nil {
-		return nil, setting.Errorf("{reference}: %w", err)
-	}
-	files, err := corpus.WithReference(reference.Files, input.Files)
-	if err != nil {
-		return nil, err
+	files := input.Files
+	if len(c.Reference) > 0 {
+		reference, err := corpus.List(ctx, c.Reference, options)
+		if err != nil {
+			return nil, setting.Errorf("{reference}: %w", err)
+		}
+		if files, err = corpus.WithReference(reference.Files, files); err != nil {
+			return nil, err
+		}
 	}
 	return formats.Prepare(ctx, files, wanted)
 }
