@@ -30,6 +30,7 @@ func (c *benchCommand) kernels() (tables []benchTable, err error) {
 	return append(tables, benchTable{name, "pairs", float64(pairs), c.pairSteps(fingerprints)}), nil
 }
 
+// textSteps make fingerprints of texts. They fill fingerprints.
 func textSteps(texts [][]byte, fingerprints [][]uint32) ([]benchStep, error) {
 	hasher, err := sketch.NewSingleHash(sketch.SingleHashOptions{Words: 3, Size: fingerprintHashes})
 	if err != nil {
@@ -67,6 +68,7 @@ func textSteps(texts [][]byte, fingerprints [][]uint32) ([]benchStep, error) {
 	), nil
 }
 
+// pairSteps compare all pairs of fingerprints, which an earlier table has made.
 func (c *benchCommand) pairSteps(fingerprints [][]uint32) []benchStep {
 	all := func(of func(x, y []uint32)) func() {
 		return each(fingerprints, func(i int, x []uint32) {

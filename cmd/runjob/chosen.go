@@ -231,6 +231,7 @@ func unknownSetting(given, setting string, call func(string) string) error {
 	return errors.New("unknown setting " + given)
 }
 
+// maxSettingsBytes is the size of the largest file of settings. All settings together take a few thousand bytes.
 const maxSettingsBytes = 1 << 20
 
 type settingValue struct {

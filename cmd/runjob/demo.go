@@ -43,6 +43,7 @@ type demoDocument struct {
 //go:embed demo.jsonl
 var fables []byte
 
+// maxDemoFiles bounds the demo to some seconds.
 const maxDemoFiles = 20_000
 
 func (c *demoCommand) Validate() error { return job.CheckLocal("output", c.Output) }

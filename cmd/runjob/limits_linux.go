@@ -100,6 +100,7 @@ func checkGroups(root, list string) error {
 	return nil
 }
 
+// limitOf returns a limit of the process. If there is none, it returns the largest number.
 func limitOf(resource int) (uint64, error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(resource, &limit); err != nil {
@@ -118,6 +119,7 @@ func isExempt() bool {
 	return capabilities&(1<<unix.CAP_SYS_RESOURCE|1<<unix.CAP_SYS_ADMIN) != 0
 }
 
+// threadsOf counts the threads of a user. Processes that end meanwhile count as none.
 func threadsOf(user int) (threads uint64) {
 	processes, _ := filepath.Glob("/proc/[0-9]*")
 	for _, process := range processes {
@@ -135,6 +137,7 @@ func threadsOf(user int) (threads uint64) {
 	return threads
 }
 
+// readProc returns the content of a file of the system. It returns nothing if the file cannot be read.
 func readProc(path string) string {
 	content, _ := os.ReadFile(path)
 	return string(content)

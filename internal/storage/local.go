@@ -99,6 +99,7 @@ func (Local) Open(path string) (File, error) {
 
 type localFile struct{ *os.File }
 
+// ReadRanges reads one range after the other. So each range is used while the processor's cache still has it.
 func (f localFile) ReadRanges(ranges []Range) iter.Seq2[int, error] {
 	return EachRange(f, f.Name(), ranges)
 }

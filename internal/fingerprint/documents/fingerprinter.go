@@ -24,6 +24,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
+// Sets says how much of the sets of documents a sketch block keeps.
 type Sets string
 
 // A block keeps all hashes of a set, some of the smallest, or none.
@@ -48,7 +49,8 @@ type Kept struct {
 	Sets     Sets
 	Smallest int `json:",omitempty"`
 	// Fingerprints is the kind of the fingerprints, empty for sets. Sets and Smallest are about that kind only.
-	Fingerprints      fingerprints.Name `json:",omitempty"`
+	Fingerprints fingerprints.Name `json:",omitempty"`
+	// ExcludeQuotations leaves quoted words out of sequences.
 	ExcludeQuotations bool
 }
 

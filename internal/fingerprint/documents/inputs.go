@@ -26,7 +26,8 @@ type Inputs struct {
 	Splits []corpus.Split
 	// Segments, with a state, are the segments of each split, one for each of its stretches; nil for a split to read.
 	Segments [][]Segment
-	Sources  []sources.Source
+	// Sources are the sources of the files, by their numbers.
+	Sources []sources.Source
 	// StopWords is the list of stop words as the user wrote it. It is empty if there is none.
 	StopWords string
 	// Ignored are the shingles of texts that do not count, packed as in a sketch block and ascending, if there are any.
@@ -52,6 +53,7 @@ type Inputs struct {
 	Past Past
 }
 
+// Past is what has become of the files of the last run with a state.
 type Past struct {
 	// Numbers are the present numbers of these files by their former numbers; IsGone for a gone or changed one.
 	Numbers []int
@@ -162,6 +164,7 @@ func (in *Inputs) FreshBytes() int64 {
 // LeastTextBytes returns how many bytes of text the files hold at least, by their sizes.
 func (in *Inputs) LeastTextBytes() int64 { return in.sum((*corpus.File).LeastTextSize) }
 
+// Archives returns the number of web archives among the files. These say from where they have fetched documents.
 func (in *Inputs) Archives() (n int64) {
 	for i := range in.Files {
 		if in.Files[i].Format == corpus.WARC {
@@ -171,6 +174,7 @@ func (in *Inputs) Archives() (n int64) {
 	return n
 }
 
+// References returns the number of files that belong to the reference corpus.
 func (in *Inputs) References() int {
 	return sort.Search(len(in.Files), func(i int) bool { return !in.Files[i].Reference })
 }
@@ -216,6 +220,7 @@ func (in *Inputs) FilesOf(split int, starts []docref.Ref) (from, to int) {
 // Unchanged says of each file, by its number, whether the last run knew it as it is. Of nil, no file is unchanged.
 type Unchanged []bool
 
+// Has reports whether a document is in an unchanged file.
 func (u Unchanged) Has(ref docref.Ref) bool { return u != nil && u[ref.File()] }
 
 // Both reports whether two documents are in unchanged files: the last run knows whether such a pair is similar.
@@ -232,6 +237,7 @@ func (in *Inputs) Unchanged() Unchanged {
 	return unchanged
 }
 
+// SourceOf returns the number of the source of a document.
 func (in *Inputs) SourceOf(ref docref.Ref) sources.Number {
 	return in.Files[ref.File()].SourceAt(ref.Position())
 }
@@ -242,6 +248,7 @@ func (in *Inputs) RefText(b []byte, ref docref.Ref) []byte {
 	return strconv.AppendInt(append(append(b, name...), ':'), position, 10)
 }
 
+// Name returns the name by which users know a document: path:position.
 func (in *Inputs) Name(ref docref.Ref) string { return string(in.RefText(nil, ref)) }
 
 // Starred describes a dense group whose documents are compared only with the first one.
@@ -253,11 +260,13 @@ func (l *Layout) Starred(group []candidates.Record, pairs int64) findings.Skippe
 	return l.Skipped(&s, pairs-int64(len(group)-1))
 }
 
+// SkippedGroup describes a dense group to the user.
 type SkippedGroup struct {
 	Documents     int64
 	First, Second docref.Ref
 }
 
+// Note notes a document of the group.
 func (s *SkippedGroup) Note(ref docref.Ref) {
 	switch s.Documents++; {
 	case s.Documents == 1:
@@ -269,6 +278,7 @@ func (s *SkippedGroup) Note(ref docref.Ref) {
 	}
 }
 
+// Skipped describes a dense group with skipped pairs.
 func (l *Layout) Skipped(s *SkippedGroup, pairs int64) findings.Skipped {
 	return findings.Skipped{Pairs: pairs, Groups: 1, Example: &findings.SkippedGroup{
 		Documents: s.Documents,

@@ -358,6 +358,7 @@ func OpenPages(w *work.TaskContext, buffer int) (p Pages, err error) {
 	return p, err
 }
 
+// Pages are the pages of a split.
 type Pages struct {
 	packed []byte
 	pieces []pagePiece // of these bytes

@@ -22,6 +22,7 @@ import (
 	"mirrorbeam.dev/sketch"
 )
 
+// Reading says how records are read.
 type Reading struct {
 	Fields corpus.Fields
 	// Records is as in [corpus.Wanted].
@@ -61,6 +62,7 @@ func (r Reading) Limits(hold func() error, holdWindow func() (func(), error)) co
 	return limits
 }
 
+// Wanted says what is wanted of records.
 func (r Reading) Wanted() corpus.Wanted {
 	return corpus.Wanted{
 		Fields:      r.Fields,
@@ -85,6 +87,7 @@ func (r Reading) fits(length int64) error {
 	return errors.New(corpus.TooLong("text", length, r.MaxDocument, "max_document"))
 }
 
+// Sketching says how records are read and how they become fingerprints.
 type Sketching struct {
 	Reading
 
@@ -359,8 +362,10 @@ type Record struct {
 	File     int
 	Position int64
 	// Bytes is how much of the input the record takes; 0 if it was not read.
-	Bytes   int64
-	Raw     []byte
+	Bytes int64
+	// Raw is the record as it is in the file.
+	Raw []byte
+	// Content is the id, and the texts or features.
 	Content corpus.Record
 	// Fault says why the record is no document; empty for a document.
 	Fault string
@@ -375,6 +380,7 @@ type Record struct {
 	PassedOver string
 }
 
+// CaptureOf returns from where and when a web archive fetched a record, as texts of rows; empty if unknown.
 func CaptureOf(r *corpus.Record) (url, date string) {
 	at := records.CaptureOf(records.AppendCapture(nil, r.URL, r.Date, nil))
 	return at.URL, at.Date

@@ -218,6 +218,7 @@ func (l *Layout) EachAgain(ctx context.Context, r Reading, step string, w *work.
 	return nil
 }
 
+// EachOfReference reads the documents of the reference.
 func (l *Layout) EachOfReference(ctx context.Context, r Reading, visit func(docref.Ref, *Record)) error {
 	in := l.Inputs
 	decoder := newRecordDecoder(in.Files, r.Wanted())
@@ -260,6 +261,7 @@ type Checksum struct {
 	Lines, Rejects uint32 // CRC-32C
 }
 
+// Add adds the next batch of the stretch.
 func (s *Checksum) Add(batch corpus.Batch) {
 	s.Lines = checksum.Add(s.Lines, batch.Data)
 	for _, reject := range batch.Rejects {
@@ -267,6 +269,7 @@ func (s *Checksum) Add(batch corpus.Batch) {
 	}
 }
 
+// WriteChecksums writes the checksums of the stretches of a split, in their order.
 func WriteChecksums(run *runfile.Writer, split int, sums []Checksum) error {
 	for _, sum := range sums {
 		if err := records.Write(run, records.Sums, split, &sum); err != nil {
@@ -345,8 +348,10 @@ func (w *Windows) Hold(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
+// HoldLongLine waits for the right to hold a long line.
 func HoldLongLine(ctx context.Context) error { return longLines.Acquire(ctx, 1) }
 
+// ReleaseLongLine gives the right back.
 func ReleaseLongLine() { longLines.Release(1) }
 
 // Portion is a part of a file. Its documents are sketched one after the other.

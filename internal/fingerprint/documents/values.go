@@ -61,6 +61,7 @@ func (c valueCounts) write(run *runfile.Writer, shardOf func(hash uint64) int) e
 
 // The names of documents without a value, and of those whose value is empty.
 const (
+	// NoValue is the source of documents without the field.
 	NoValue    = "(none)"
 	emptyValue = `""`
 )

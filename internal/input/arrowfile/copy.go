@@ -227,6 +227,7 @@ func (c *copier) values(of arrowmeta.Column, rows []int64) arrow.Array {
 	return builder.NewArray()
 }
 
+// Annotatable returns an error if the file has a column already that annotating would add.
 func (r *Reader) Annotatable(columns []string) error {
 	var fields []string
 	for _, field := range r.inner.Schema().Fields() {

@@ -28,6 +28,7 @@ const (
 	mostRows     = 1 << 50
 )
 
+// Source is an open file.
 type Source interface {
 	io.ReaderAt
 	From(offset int64) io.ReadCloser

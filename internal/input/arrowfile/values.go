@@ -101,8 +101,10 @@ func (r *Reader) find(path string) (int, error) {
 	return number, err
 }
 
+// Columns are columns that are wanted.
 type Columns []leaf
 
+// Columns chooses columns by their paths.
 func (r *Reader) Columns(paths ...string) (Columns, error) {
 	var chosen Columns
 	for _, path := range paths {
@@ -115,6 +117,7 @@ func (r *Reader) Columns(paths ...string) (Columns, error) {
 	return chosen, nil
 }
 
+// Values are the wanted columns of a batch.
 type Values struct {
 	columns  Columns
 	arrays   []arrow.Array
@@ -139,6 +142,7 @@ func (r *Reader) Values(columns Columns) (*Values, error) {
 	return v, nil
 }
 
+// Rows returns how many rows there are.
 func (v *Values) Rows() int64 { return v.rows }
 
 // Append appends rows from one of that number in the batch on to a buffer, until it has appended that number of bytes

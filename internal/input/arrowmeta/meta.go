@@ -45,6 +45,7 @@ const (
 // Views are how many arrays of views a batch has, and a batch of a dictionary at most.
 type Views struct{ Batch, Dictionary int }
 
+// ViewsOf returns the views of a schema.
 func ViewsOf(schema *arrow.Schema) (v Views) {
 	var count func(t arrow.DataType) int
 	count = func(t arrow.DataType) (views int) {

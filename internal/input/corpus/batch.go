@@ -24,6 +24,7 @@ import (
 	"mirrorbeam.dev/internal/storage"
 )
 
+// Batch is a series of whole records of one file, in the order of the file.
 type Batch struct {
 	File   int
 	Format Format
@@ -45,6 +46,7 @@ type Batch struct {
 	IsCut bool
 }
 
+// Frame is a record in the Data of a batch.
 type Frame struct {
 	// Position identifies a record in its file. Positions ascend.
 	Position   int64
@@ -77,8 +79,10 @@ func (b Batch) End() int64 {
 	return b.Frames[len(b.Frames)-1].Position + 1
 }
 
+// IsBlank reports whether a record is a line that holds no document.
 func (b Batch) IsBlank(record []byte) bool { return b.Format.IsLines() && IsBlank(record) }
 
+// Reject is a part of a file that could not be used.
 type Reject struct {
 	// Position is a position in the decoded stream: the start of the line, or where reading failed.
 	Position int64
@@ -94,6 +98,7 @@ func TooLong(what string, length, limit int64, setting string) string {
 	return fmt.Sprintf("%s of %d bytes is longer than the limit of %d bytes set by %s", what, length, limit, setting)
 }
 
+// Line returns the line at a position, with its line end.
 func (b Batch) Line(position int64) []byte {
 	line := b.Data[position-b.Offset:]
 	if n := bytes.IndexByte(line, lineEnd(b.CR)); n >= 0 {

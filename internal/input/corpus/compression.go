@@ -27,8 +27,10 @@ const (
 	DefaultWindow = inflate.DefaultWindow
 )
 
+// Fault is damage in the data of a compressed file.
 type Fault = inflate.Fault
 
+// Compression is how the content of a file is stored.
 type Compression uint8
 
 const (

@@ -38,6 +38,7 @@ type Cutter interface {
 	Cut(b, header, record []byte, cuts []Cut) ([]byte, error)
 }
 
+// longestElement is how many bytes a file system allows the name of a file or folder.
 const longestElement = 255
 
 // CopyName returns the name of a copy of the file in a tree of folders that is as the input's: the Name, with the

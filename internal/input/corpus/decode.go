@@ -26,6 +26,7 @@ type Fields struct {
 	Given Given `json:",omitzero"`
 }
 
+// Of returns what is wanted of the documents of a file.
 func (w Wanted) Of(file *File) Wanted {
 	if file != nil && file.Reference && len(w.Fields.Items) > 0 {
 		w.Fields.Texts = w.Fields.Items
@@ -33,6 +34,7 @@ func (w Wanted) Of(file *File) Wanted {
 	return w
 }
 
+// HasTexts reports whether documents have texts, with features next to them or not.
 func (f *Fields) HasTexts() bool { return f.Beside || f.Features == "" }
 
 // Record is what a line says of its document. Its slices are parts of the line or of the decoder, and valid as long.
@@ -126,6 +128,7 @@ func (s *scope) add(name string, w *wanted) {
 	s.inner[outer].add(rest, w)
 }
 
+// NewJSONDecoder returns a decoder for lines with these fields.
 func NewJSONDecoder(f Fields) *JSONDecoder {
 	d := &JSONDecoder{beside: f.HasTexts(), isGiven: f.Given.Bits > 0, reader: FeatureReader{Field: f.Features}}
 	if f.Features != "" {
@@ -154,6 +157,7 @@ func NewJSONDecoder(f Fields) *JSONDecoder {
 	return d
 }
 
+// Call sets what a line is called in messages.
 func (d *JSONDecoder) Call(name string) { d.scanner.name = name }
 
 // LimitFeatures sets how many features a document may have; 0: any number.

@@ -20,6 +20,7 @@ type Given struct {
 	Encoding FingerprintEncoding `json:",omitempty"`
 }
 
+// FingerprintEncoding says how a text stands for a fingerprint.
 type FingerprintEncoding string
 
 // Hex and base64 have the bits of the fingerprint from the highest to the lowest. Decimal is a whole number of 32 or 64
@@ -30,11 +31,14 @@ const (
 	Base64  FingerprintEncoding = "base64"
 )
 
+// FingerprintEncodings are the encodings that a job may have.
 var FingerprintEncodings = []FingerprintEncoding{Hex, Decimal, Base64}
 
+// ValueKind says what the value of a text field is in its record.
 type ValueKind uint8
 
 const (
+	// TextValue is a text.
 	TextValue ValueKind = iota
 	// NumberValue is a number: the text has its digits.
 	NumberValue

@@ -89,14 +89,16 @@ type Definition struct {
 	Annotatable func(*File, Wanted) error
 }
 
+// Dialect says how the records of CSV and TSV are cut into fields.
 type Dialect struct {
 	// Delimiter is the byte between fields; 0: the one that the first record shows.
 	Delimiter byte `json:",omitempty"`
 	// Quote encloses a field; 0: a double quote in CSV, and none in TSV. [NoQuote] is none.
 	Quote byte `json:",omitempty"`
 	// Escape precedes a byte that is content; 0: none does.
-	Escape    byte `json:",omitempty"`
-	SkipLines int  `json:",omitempty"`
+	Escape byte `json:",omitempty"`
+	// SkipLines is how many lines stand before the header.
+	SkipLines int `json:",omitempty"`
 }
 
 // NoQuote is the quote of files whose quotes are content.
@@ -132,6 +134,7 @@ func ParseMark(name string) (byte, error) {
 	return 0, errors.New(`must be one character of ASCII, such as ; or |`)
 }
 
+// CharsetRule says how the charset of a file is known.
 type CharsetRule uint8
 
 const (
@@ -143,6 +146,7 @@ const (
 	AnyCharset
 )
 
+// Wanted says what to take from a record.
 type Wanted struct {
 	Fields Fields
 	// Records is the field of a JSON object that holds the records, as in data or hits.hits; empty: the object is one.
@@ -158,11 +162,13 @@ type Wanted struct {
 	AsShown bool
 	// MaxDocument is the length of the longest document in bytes, decoded. A longer one is a fault.
 	MaxDocument int64
-	Columns     []string
+	// Columns are the names of the columns that copies get, see [ColumnsNamed].
+	Columns []string
 	// MaxFeatures is how many features a document may have; 0: any number. More are a fault.
 	MaxFeatures int
 }
 
+// Copy is a file to which records of an input file are written.
 type Copy interface {
 	io.Writer
 	Row(record []byte) error
@@ -170,6 +176,7 @@ type Copy interface {
 	EndMember() error
 }
 
+// RowCopy says which rows of a file are copied, and how.
 type RowCopy struct {
 	// Keep chooses rows. It is asked about all rows in their order.
 	Keep func(row int64) bool
@@ -183,18 +190,21 @@ type RowCopy struct {
 	Text        string
 }
 
+// RecordWriter writes records to a copy.
 type RecordWriter interface {
 	// Write writes a record as it is in the input. Name is the name of the file where it is.
 	Write(name string, record []byte) error
 	Close() error
 }
 
+// Column is a field that copied records may have in addition to their own.
 type Column struct {
 	Name string
 	// Of returns its value in a record: a [DocumentName], an int64 or a bool. An empty name becomes null.
 	Of func(a *Annotation) any
 }
 
+// DocumentName is a value that names a document.
 type DocumentName string
 
 var columns = []Column{
@@ -255,7 +265,9 @@ type Annotation struct {
 	HasIntegers bool
 }
 
+// Annotations are the annotations of the rows of a file.
 type Annotations struct {
+	// Columns are the names of the columns, see [ColumnsNamed].
 	Columns      []string
 	Of           func(row int64) Annotation
 	HaveIntegers bool
@@ -297,6 +309,7 @@ func (f Format) Definition() *Definition {
 
 func (f Format) String() string { return f.Definition().Name }
 
+// FormatNames returns the choices of a format: [AutoFormat] and all names.
 func FormatNames() []string {
 	names := []string{AutoFormat}
 	for _, d := range registered {
@@ -305,6 +318,7 @@ func FormatNames() []string {
 	return names
 }
 
+// FormatHelp returns the choices of a format for people.
 func FormatHelp() string {
 	var b strings.Builder
 	for _, d := range registered {
@@ -317,15 +331,19 @@ func FormatHelp() string {
 	return b.String() + "or " + AutoFormat + " (chosen for each file by its content and name)"
 }
 
+// ParseFormat returns the format of a name.
 func ParseFormat(name string) (f Format, known bool) {
 	i := slices.IndexFunc(definitions[:], func(d *Definition) bool { return d != nil && d.Name == name })
 	return Format(max(i, 0)), i >= 0
 }
 
+// IsLines reports whether a record of the format is a line.
 func (f Format) IsLines() bool { return f.Definition().IsLines }
 
+// IsWhole reports whether a file of the format is one document.
 func (f Format) IsWhole() bool { return f.Definition().IsWhole }
 
+// HasFields reports whether a record of the format has fields, with the text among them.
 func (f Format) HasFields() bool { return f.Definition().HasFields }
 
 // IsFileName reports whether a name ends like a compressed file or one of a format; of the endings of texts .txt counts.

@@ -379,6 +379,7 @@ func (f *File) beginning(size int, options Options) ([]byte, error) {
 	return stream.Fill(nil, size)
 }
 
+// Identity is what all paths to one file or folder have in common.
 type Identity = storage.Identity
 
 // open opens a regular file for reading. It does not wait for a writer of a named pipe, which is an error.

@@ -338,6 +338,7 @@ func (v *ValueFinder) End(text []byte) (end, fault int, err error) {
 // KeyFinder looks for fields of lines of JSON by their names. It is not for concurrent use.
 type KeyFinder struct{ decoder *JSONDecoder }
 
+// NewKeyFinder returns a finder of fields with these names, to the letter.
 func NewKeyFinder(names []string) KeyFinder {
 	decoder := NewJSONDecoder(Fields{Others: names})
 	decoder.keeps = true
@@ -364,12 +365,14 @@ type JSONCutter struct {
 	scratch []byte
 }
 
+// NewJSONCutter returns a cutter of records with these fields. The first text is the one that is cut.
 func NewJSONCutter(f Fields) *JSONCutter {
 	decoder := NewJSONDecoder(Fields{Texts: f.Texts[:1]})
 	decoder.keeps = true
 	return &JSONCutter{decoder: decoder}
 }
 
+// Cut is as [Cutter] says.
 func (c *JSONCutter) Cut(b, _, record []byte, cuts []Cut) ([]byte, error) {
 	if _, err := c.decoder.Decode(record); err != nil {
 		return b, err

@@ -20,6 +20,7 @@ import (
 // MaxFiles is how many files a corpus can hold. The names of documents have 24 bits for the number of a file.
 const MaxFiles = 1 << 24
 
+// File is one input file.
 type File struct {
 	// Path opens the file. It is relative if the input was. Its bytes have no particular encoding.
 	Path string
@@ -65,6 +66,7 @@ type File struct {
 	IsArchive bool `json:",omitempty"`
 }
 
+// Listing is the result of List.
 type Listing struct {
 	// Files are sorted by input, then by path.
 	Files []File
@@ -111,6 +113,7 @@ func (l Listing) Searched(path string) (folder string, found bool, err error) {
 	}
 }
 
+// NoMatchError says which inputs match no file.
 type NoMatchError struct {
 	Inputs []string
 	// Folders are the Inputs that are folders of the disk.
@@ -149,6 +152,7 @@ func (e *NoMatchError) Error() string {
 // Stdin is the input that stands for the standard input. It is also the name of the file in the names of documents.
 const Stdin = "-"
 
+// Options say how to list inputs.
 type Options struct {
 	// Format is the name of the format of all files, or [AutoFormat]. Empty means AutoFormat.
 	Format string
@@ -270,6 +274,7 @@ func (l *lister) complete(listing *Listing, files []File, inputs []string) error
 	return nil
 }
 
+// CutUnread divides files into those that can be read and those that cannot.
 func CutUnread(files []File) (read, unread []File) {
 	isUnread := func(f File) bool { return f.Fault != "" }
 	if !slices.ContainsFunc(files, isUnread) {
@@ -285,6 +290,7 @@ func CutUnread(files []File) (read, unread []File) {
 	return read, unread
 }
 
+// Unreadable returns the error of files that are all unreadable.
 func Unreadable(files []File) error {
 	more := ""
 	if n := len(files) - 1; n > 0 {

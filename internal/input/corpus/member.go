@@ -32,6 +32,7 @@ type Member struct {
 	head []byte // the beginning of a file in a compressed archive, while it is inspected
 }
 
+// Packing is how an archive holds a file.
 type Packing uint8
 
 const (

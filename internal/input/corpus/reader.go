@@ -29,6 +29,7 @@ const (
 	ByteOrderMark = "\xef\xbb\xbf"
 )
 
+// Limits bound what a Reader holds in memory.
 type Limits struct {
 	// Line is the length of the longest line in bytes, without its newline. Longer lines become rejects and
 	// are not held. Limits below 16 count as 16.
@@ -60,6 +61,7 @@ func (l Limits) Setting() string {
 	return "max_document"
 }
 
+// Stream returns a stream within the limits.
 func (l Limits) Stream() Stream {
 	return Stream{Ahead: l.Ahead, Expand: l.Expand, hold: l.Hold, holdWindow: l.HoldWindow}
 }
@@ -81,6 +83,7 @@ type Reader struct {
 	skips   bool   // the current line belongs to the stretch before
 }
 
+// NewReader returns a reader without a file.
 func NewReader(limits Limits) *Reader {
 	const most = math.MaxInt - 1
 	return &Reader{
@@ -100,6 +103,7 @@ func Open(file File, s Stretch, limits Limits) (*Reader, error) {
 	return r, nil
 }
 
+// Reset goes on to another stretch, perhaps of another file. It reuses buffers and decoders, for small files.
 func (r *Reader) Reset(file File, s Stretch) error {
 	r.dismiss()
 	start := s.Start
@@ -259,6 +263,7 @@ func (r *Reader) skipLine(data []byte) (scratch []byte, length int64, err error)
 	}
 }
 
+// Close closes the file and frees the decoders. The reader cannot be used again. It may be called twice.
 func (r *Reader) Close() error {
 	r.dismiss()
 	return r.stream.Close()

@@ -71,6 +71,7 @@ func (f Format) mayBegin(head []byte) bool {
 	return isText(head)
 }
 
+// BeginsObject reports whether a text begins with an object of JSON.
 func BeginsObject(text []byte) bool {
 	inner, isObject := bytes.CutPrefix(text, []byte("{"))
 	inner = bytes.TrimLeft(inner, " \t\r\n")

@@ -115,6 +115,7 @@ func cut(number int, size, target int64) []Split {
 	return splits
 }
 
+// IsCut reports whether the file can be cut at any byte.
 func (f *File) IsCut() bool { return f.isPlain() && f.Format.IsLines() }
 
 // isPlain reports whether the stored bytes are the decoded ones, so that reading can begin anywhere.
@@ -202,6 +203,7 @@ func (f *File) Whole(number int) Stretch {
 	return s
 }
 
+// IsWhole reports whether the file is only read from its beginning to its end.
 func (f *File) IsWhole() bool { return !f.IsCut() && f.Members == nil && f.Parts == nil }
 
 // Around returns the smallest stretch that has the record at a position and can be read by itself, and about how many
@@ -308,6 +310,7 @@ func (f *File) Place(position int64) (name string, inFile int64) {
 	return f.Members[position].Name, 0
 }
 
+// At returns the file that holds the document at a position: the file itself, or one of a group.
 func (f *File) At(position int64) *File {
 	if f.Members == nil {
 		return f
@@ -315,6 +318,7 @@ func (f *File) At(position int64) *File {
 	return &f.Members[position]
 }
 
+// All returns the file itself, or the files of a group.
 func (f *File) All() []File {
 	if f.Members == nil {
 		return []File{*f}

@@ -209,6 +209,7 @@ func (s *Stream) next(p []byte) (n int, err error) {
 	return s.decoded.Read(p)
 }
 
+// Position returns the position of the next byte in the decoded stream.
 func (s *Stream) Position() int64 { return s.position }
 
 // Member returns where in the stored file the gzip member or zstd frame begins that the bytes of the last Read come
@@ -288,6 +289,7 @@ func (s *Stream) seek(position int64) {
 	s.decoded, s.position = s.stored, position
 }
 
+// End returns io.EOF for the end of the file, or an error if the file has changed since it was listed.
 func (s *Stream) End() error { return s.file.End(s.handle) }
 
 // End returns io.EOF for the end of the file, open as handle, or an error if the file has changed since it was listed.

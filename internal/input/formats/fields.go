@@ -61,6 +61,7 @@ func (s *Sample) read(field string) (records []sampledRecord) {
 	return records
 }
 
+// FieldNames returns the names of the fields, and of fields in them.
 func (s *Sample) FieldNames() (names []string) {
 	definition := s.file.Format.Definition()
 	if definition.HasFields && definition.FieldNames == nil {

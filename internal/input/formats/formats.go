@@ -96,10 +96,12 @@ type kind struct {
 	isReference bool
 }
 
+// NewReader returns a reader without a file.
 func NewReader(limits corpus.Limits, wanted corpus.Wanted) *Reader {
 	return &Reader{limits: limits, wanted: wanted, sources: map[kind]corpus.Source{}}
 }
 
+// Reset goes on to another stretch.
 func (r *Reader) Reset(file corpus.File, s corpus.Stretch) error {
 	of := kind{file.Format, file.Reference}
 	source, known := r.sources[of]
@@ -115,6 +117,7 @@ func (r *Reader) Reset(file corpus.File, s corpus.Stretch) error {
 	return source.Reset(file, s)
 }
 
+// Next reads the next batch of the stretch.
 func (r *Reader) Next(buffer []byte) (corpus.Batch, error) { return r.current.Next(buffer) }
 
 func (r *Reader) Close() error {
@@ -155,6 +158,7 @@ type Decoder struct {
 	folders  folderValues
 }
 
+// NewDecoder returns a decoder of records.
 func NewDecoder(wanted corpus.Wanted) *Decoder {
 	return &Decoder{
 		wanted:   wanted,
@@ -251,6 +255,7 @@ func Probe(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) erro
 	return nil
 }
 
+// ProbeText looks for one field of text, as Probe does.
 func ProbeText(files []corpus.File, field string, wanted corpus.Wanted, limits corpus.Limits) error {
 	wanted.Fields = corpus.Fields{Texts: []string{field}}
 	if err := probeOne(files, wanted, limits); err != nil {

@@ -195,6 +195,7 @@ const PageText = "text"
 // elements are the elements of the other text fields of a page.
 var elements = map[string][]string{"title": webtext.TitleElements, "headings": webtext.HeadingElements}
 
+// PageTexts are the text fields of a page that users may name.
 var PageTexts = append(slices.Sorted(maps.Keys(elements)), PageText)
 
 // pageText takes the texts of a page for the text fields of a record.

@@ -11,10 +11,13 @@ import (
 	"github.com/therootcompany/xz"
 )
 
+// NewBzip2 returns a reader of bzip2. Reset must be called first.
 func NewBzip2() *Reader { return &Reader{&byLibrary{name: "bzip2", open: openBzip2}} }
 
+// NewXZ returns a reader of xz. Reset must be called first.
 func NewXZ() *Reader { return &Reader{&byLibrary{name: "xz", open: openXZ}} }
 
+// NewLZ4 returns a reader of lz4. Reset must be called first.
 func NewLZ4() *Reader { return &Reader{&byLibrary{name: "lz4", open: openLZ4}} }
 
 // byLibrary decodes a file with a library that goes through all its streams, as if they were one member.

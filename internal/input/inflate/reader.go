@@ -9,6 +9,7 @@ import (
 	"slices"
 )
 
+// Options say how a file is read.
 type Options struct {
 	Size int64
 	// Window is the largest zstd window in bytes; 0: [DefaultWindow]. A frame that needs more is a fault.
@@ -29,10 +30,13 @@ type decoder interface {
 	close()
 }
 
+// Reader decodes a file. It is not for concurrent use.
 type Reader struct{ decoder decoder }
 
+// NewGzip returns a reader of gzip. Reset must be called first.
 func NewGzip() *Reader { return &Reader{new(gzipStream)} }
 
+// NewZstd returns a reader of zstd. Reset must be called first.
 func NewZstd() *Reader { return &Reader{new(zstdStream)} }
 
 // Reset goes on to another file. It keeps the decoders.

@@ -98,6 +98,7 @@ func listConfig(ctx context.Context, c *job.Config, known map[string]corpus.File
 	return found, err
 }
 
+// Options returns how the files of a configuration are listed.
 func Options(c *job.Config) corpus.Options {
 	return corpus.Options{
 		Format:       c.Format,

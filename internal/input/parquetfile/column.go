@@ -368,6 +368,7 @@ func AppendInstant(b []byte, count int64, unit time.Duration, layout string) []b
 	return time.Unix(count/second, count%second*int64(unit)).UTC().AppendFormat(b, layout)
 }
 
+// AppendDate appends the day that is that many days after the first one of 1970.
 func AppendDate(b []byte, days int64) []byte {
 	const day = 24 * 60 * 60
 	return time.Unix(days*day, 0).UTC().AppendFormat(b, time.DateOnly)
@@ -380,6 +381,7 @@ func textOfInt96(b []byte, v parquet.Int96) []byte {
 	return time.Unix((days-firstOf1970)*day, nanoseconds).UTC().AppendFormat(b, TimestampLayout)
 }
 
+// AppendUUID appends 16 bytes in the form that UUIDs have.
 func AppendUUID(b, raw []byte) []byte {
 	if len(raw) != 16 {
 		return append(b, raw...)

@@ -108,6 +108,7 @@ func (c *Cursor) Close() {
 	}
 }
 
+// Cell is the content of a column in a row.
 type Cell struct {
 	count  int
 	values []byte // each with its length before it
@@ -173,6 +174,7 @@ func Stretches(buffer []byte, columns int) iter.Seq2[int64, Stretch] {
 	}
 }
 
+// CutRow appends the cells of a row.
 func CutRow(cells []Cell, row []byte) []Cell {
 	for len(row) > 0 {
 		var cell Cell

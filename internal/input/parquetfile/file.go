@@ -166,11 +166,13 @@ func (f *File) checkSingle() error {
 	return nil
 }
 
+// Rows returns the number of rows.
 func (f *File) Rows() int64 { return f.metadata.NumRows }
 
 // Groups returns the row groups in their order. They are the caller's to read only.
 func (f *File) Groups() []Group { return f.groups }
 
+// Fields returns the leaf columns in their order.
 func (f *File) Fields() []Field {
 	fields := make([]Field, len(f.leaves))
 	for i := range f.leaves {
@@ -188,6 +190,7 @@ func (f *File) Field(path string) (Field, error) {
 	return f.leaves[number].Field, nil
 }
 
+// Columns are the columns of a file that are wanted.
 type Columns struct {
 	file    *File
 	numbers []int
@@ -273,6 +276,7 @@ func (f *File) readable(number int) error {
 	return nil
 }
 
+// Field is a leaf column of a file.
 type Field struct {
 	// Path is the name of the column, with dots on the way down. See the description of the package.
 	Path string

@@ -36,8 +36,10 @@ type Writer[T any] struct {
 	fault error // of the beginning
 }
 
+// Table is a table of Parquet that rows of a type make.
 type Table struct {
-	Name    string
+	Name string
+	// Without are the fields of the type that are no columns.
 	Without []string
 	// Integers are columns of whole numbers of 64 bits whose fields are texts of such.
 	Integers []string
@@ -56,6 +58,7 @@ type buffer interface {
 	flush(file.ColumnChunkWriter) error
 }
 
+// NewWriter begins a file.
 func NewWriter[T any](out io.Writer, of Table) *Writer[T] {
 	w := &Writer[T]{}
 	properties := writerProperties()

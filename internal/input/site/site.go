@@ -28,6 +28,7 @@ const (
 
 const mostElements = 32
 
+// Check returns an error that says what a Rule must be, or nil.
 func (r Rule) Check() error {
 	if r == Host || r == Domain || r.elements() >= 0 {
 		return nil
@@ -63,6 +64,7 @@ func (r Rule) Of(page Address) (site, path string) {
 	return site, strings.TrimSuffix(path, "/")
 }
 
+// HostOf returns the host of a site, without its port.
 func HostOf(site string) string {
 	host, _, _ := strings.Cut(site, "/")
 	return withoutPort(host)
@@ -89,6 +91,7 @@ func Registered(host string) string {
 	return domain
 }
 
+// IsIP reports whether a canonical host, without its port, is an address of the internet protocol.
 func IsIP(host string) bool {
 	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return err == nil
@@ -124,6 +127,7 @@ func Parents(host string) func(yield func(string) bool) {
 	}
 }
 
+// Address is the canonical address of a page.
 type Address struct {
 	// Host is the host in ASCII and lower case, without "www.", and with its port unless that is a default port.
 	Host string

@@ -137,6 +137,7 @@ func opened(text []byte) *Language {
 const endings = " .c .h .cc .cpp .cxx .hh .hpp .cs .go .java .js .jsx .mjs .ts .tsx .kt .kts .php .py .rb .rs .scala " +
 	".sh .bash .sql .swift "
 
+// IsNameOfCode reports whether a name ends as the names of files of code do.
 func IsNameOfCode(name []byte) bool {
 	at := bytes.LastIndexByte(name, '.')
 	return at > 0 && at < len(name)-1 && len(name)-at < 8 && strings.Contains(endings, " "+string(name[at:])+" ")

@@ -232,6 +232,7 @@ var languages = sync.OnceValue(func() []*Language {
 	}
 })
 
+// Language says how the code of a language is written.
 type Language struct {
 	Name string
 
@@ -328,6 +329,7 @@ func prepared(l Language, keywords string) *Language {
 	return &l
 }
 
+// Named returns the language of that name, or nil if there is none.
 func Named(name string) *Language {
 	for _, l := range languages() {
 		if l.Name == name {
@@ -337,6 +339,7 @@ func Named(name string) *Language {
 	return nil
 }
 
+// Names returns the names of all languages, sorted.
 func Names() []string {
 	var names []string
 	for _, l := range languages() {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 )
 
+// Kind says what a token is.
 type Kind uint8
 
 // The kinds of tokens. A mark is punctuation or an operator.
@@ -36,6 +37,7 @@ type Scanner struct {
 	folded   []byte
 }
 
+// NewScanner returns a Scanner of the tokens of text.
 func NewScanner(language *Language, text []byte) *Scanner {
 	return &Scanner{language: language, text: text, last: Token{Kind: Mark}}
 }

@@ -10,6 +10,7 @@ import (
 // Tally counts something by the number of a source. Counts behind its end are 0.
 type Tally []int64
 
+// Add adds n to the count of a source.
 func (t *Tally) Add(of Number, n int64) {
 	for int(of) >= len(*t) {
 		*t = append(*t, 0)
@@ -17,6 +18,7 @@ func (t *Tally) Add(of Number, n int64) {
 	(*t)[of] += n
 }
 
+// Of returns the count of a source.
 func (t Tally) Of(n Number) int64 {
 	if int(n) < len(t) {
 		return t[n]
@@ -63,20 +65,26 @@ func (c *Counts) shared(of Number) *Tally {
 	return &c.Shared[of]
 }
 
+// Set is a set of sources.
 type Set [(Most + 63) / 64]uint64
 
+// Put adds a source.
 func (s *Set) Put(n Number) { s[n/64] |= 1 << (n % 64) }
 
+// Remove takes a source out.
 func (s *Set) Remove(n Number) { s[n/64] &^= 1 << (n % 64) }
 
+// Has reports whether a source is in the set.
 func (s *Set) Has(n Number) bool { return s[n/64]>>(n%64)&1 != 0 }
 
+// PutAll adds all sources of another set.
 func (s *Set) PutAll(other Set) {
 	for i := range s {
 		s[i] |= other[i]
 	}
 }
 
+// RemoveAll takes all sources of another set out.
 func (s *Set) RemoveAll(other Set) {
 	for i := range s {
 		s[i] &^= other[i]

@@ -39,6 +39,7 @@ type File struct {
 	IsDocument bool
 }
 
+// Division divides the files of a corpus into sources.
 type Division struct {
 	// Sources are ordered by name. What is left of too many comes last.
 	Sources []Source
@@ -173,6 +174,7 @@ const (
 	Corpora // how many there are
 )
 
+// CorpusOf returns the corpus of a document.
 func CorpusOf(isReference bool) Corpus {
 	if isReference {
 		return Reference
@@ -213,6 +215,7 @@ type Leading struct {
 	others Others
 }
 
+// LeadingOf returns a Leading without values.
 func LeadingOf(corpus Corpus) *Leading { return &Leading{of: corpus} }
 
 // Add takes in a value and all documents that have it.

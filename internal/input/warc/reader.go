@@ -38,6 +38,7 @@ import (
 	"net/http"
 )
 
+// Options say how a stream is read.
 type Options struct {
 	// Limit is the longest record in bytes, its header counted. A longer one becomes a fault, without being held.
 	Limit int64
@@ -80,6 +81,7 @@ type Reader struct {
 // written with. Only the crawler knows the first two while it reads a page.
 type ids struct{ own, info, with []byte }
 
+// NewReader returns a reader of the decoded stream of a file.
 func NewReader(source io.Reader, options Options) *Reader {
 	options.Limit = min(options.Limit, math.MaxInt/2)
 	return &Reader{

@@ -60,7 +60,8 @@ type Record struct {
 	Location []byte
 	// MediaType is the media type of the payload, in lower case and without parameters; empty if unknown.
 	MediaType string
-	Charset   []byte
+	// Charset is the charset parameter of the media type, as it is written there.
+	Charset []byte
 	// Languages are those that the archive has found, as they stand there: "eng,deu". Few archives say so.
 	Languages []byte
 	// Payload is the content of a document, its HTTP encodings undone. It is empty for what is passed over.

@@ -113,6 +113,7 @@ func AppendInside(dst, page []byte, names []string) []byte {
 	}
 }
 
+// HasPasswordInput reports whether the source of a web page has a field for a password.
 func HasPasswordInput(page []byte) bool {
 	for tag := range tagsNamed(page, "input") {
 		if bytes.EqualFold(attributeOf(tag, "type"), []byte("password")) {

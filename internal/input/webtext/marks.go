@@ -21,6 +21,7 @@ const (
 	MarkKinds
 )
 
+// KindOf returns the kind of a mark.
 func KindOf(mark uint32) MarkKind { return MarkKind(mark % uint32(MarkKinds)) }
 
 const mostMarks = 1 << 12

@@ -45,6 +45,7 @@ const (
 // MainVersion is raised when [Main] takes another text of a page: then states of such texts are refused.
 const MainVersion = 2
 
+// Form says how the text in a field of a record is written.
 type Form string
 
 const (
@@ -97,6 +98,7 @@ func (e *Extractor) AppendInside(dst []byte, page Page, names []string) []byte {
 	return AppendInside(dst, e.decode(page), names)
 }
 
+// Append appends the text of a page, in UTF-8.
 func (e *Extractor) Append(dst []byte, page Page) []byte {
 	content := e.decode(page)
 	format := e.formatOf(page)

@@ -209,6 +209,7 @@ func (x *explainer) reasonUnlike() bool {
 // isBare reports whether nothing is left of a document, which has words.
 func (x *explainer) isBare(d *Document) bool { return d.LeftOut > 0 && d.LeftOut == d.Shingles }
 
+// reasonBare says why a document with nothing left is like no other.
 func (x *explainer) reasonBare() {
 	for _, d := range []*Document{&x.A, &x.B} {
 		if x.isBare(d) {

@@ -129,6 +129,7 @@ const (
 	columns
 )
 
+// File is an index as Open reads it.
 type File struct {
 	Header   Header
 	Segments []*Segment
