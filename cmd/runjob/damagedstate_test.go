@@ -211,7 +211,7 @@ func TestDamagedState(t *testing.T) {
 		},
 	}
 	kinds := w.kinds()
-	if len(kinds) != 9 {
+	if len(kinds) != 10 {
 		t.Fatalf("the state has %d kinds of files: %v", len(kinds), kinds)
 	}
 	remedies := regexp.MustCompile(`--rebuild|: remove |remove the state|state prune`)
