@@ -340,12 +340,12 @@ class Typed(unittest.TestCase):
             path = Path(folder, "use.py")
             path.write_text(
                 "import mirrorbeam\nimport pandas\nframe = pandas.DataFrame()\nreveal_type(mirrorbeam.dedupe(frame, keys='minhash'))\n"
-                "reveal_type(mirrorbeam.run('a').removed('pandas'))\nmirrorbeam.dedupe(frame, keys='none')\nmirrorbeam.run('a', split='b')\n"
+                "reveal_type(mirrorbeam.run('a').removed('pandas'))\nmirrorbeam.dedupe(frame, keys='nothing')\nmirrorbeam.run('a', split='b')\n"
             )
             package = str(Path(mirrorbeam.__file__).parent)
             out, errors, _ = api.run(["--strict", "--disable-error-code=import-untyped", "--no-incremental", f"--cache-dir={folder}/cache", f"--python-executable={sys.executable}", package, str(path)])
         faults = [line for line in out.splitlines() if ": error:" in line]
-        self.assertEqual([line.partition("[")[2] for line in faults], ["arg-type]", "arg-type]"], out + errors)
+        self.assertEqual([line.rpartition("[")[2] for line in faults], ["arg-type]", "arg-type]"], out + errors)
         self.assertEqual(out.count('Revealed type is "pandas.DataFrame"') + out.count('Revealed type is "pandas.core.frame.DataFrame"'), 2, out)
 
 
