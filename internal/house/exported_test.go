@@ -18,7 +18,8 @@ var interfaceMethods = regexp.MustCompile(
 func TestExportedNames(t *testing.T) {
 	eachFile(t, ".go", 100, func(t *testing.T, name string) error {
 		relative, err := filepath.Rel(root, name)
-		if err != nil || strings.HasSuffix(name, "_test.go") || isApartFromProduct(roomOf(filepath.ToSlash(filepath.Dir(relative)))) {
+		room := roomOf(filepath.ToSlash(filepath.Dir(relative)))
+		if err != nil || strings.HasSuffix(name, "_test.go") || isApartFromProduct(room) {
 			return err
 		}
 		fileSet := token.NewFileSet()

@@ -46,7 +46,7 @@ type ListedDocument struct {
 
 // memberHead is the record of a member but for its id and its capture, which follow.
 type memberHead struct {
-	Number, First Number // the second one is that of the first document of the cluster
+	Number, First Number // of the document, and of the first document of its cluster
 	Ref           docref.Ref
 	Priority      preference.Priority
 	Ties          preference.Ties
@@ -216,9 +216,9 @@ func (a Annotations) Removed() map[docref.Ref]bool {
 // KnownDocument is a document that the last run of a scheduled job may have found in a pair.
 type KnownDocument struct {
 	Digest digest.Digest
-	// Scope is the hash of what it shares with the documents that it is compared with, 0 if it is compared with all.
+	// Scope is the hash of the value of --within, in which compared documents must agree, 0 if all are compared.
 	Scope uint64
-	// Side is the hash of that in which it differs from these, 0 if it is compared with all.
+	// Side is the hash of the value of --across, in which compared documents must differ, 0 if all are compared.
 	Side uint64
 	Ref  docref.Ref
 	Size uint32

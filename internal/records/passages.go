@@ -20,7 +20,7 @@ func (p Place) ClearOf(earlier Place, units int64) bool {
 	return p.Ref != earlier.Ref || p.At >= earlier.At+units
 }
 
-// Places packs or reads ascending places, as distances from the one before. Each kind and shard has its own.
+// Places packs or reads ascending places, each as its distance from the place before. Each kind and shard has its own.
 type Places struct{ last Place }
 
 // Append packs the next place.

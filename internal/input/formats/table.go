@@ -137,7 +137,7 @@ func (s *tableSource) openFile() (err error) {
 	return err
 }
 
-// Next reads rows. A reject stands for those that are damaged.
+// Next reads rows. Damaged rows become a reject.
 func (s *tableSource) Next(buffer []byte) (corpus.Batch, error) {
 	b := corpus.Batch{File: s.number, Format: s.format, Header: s.header}
 	data, err := s.table.rows(buffer)

@@ -169,11 +169,11 @@ type Document struct {
 	Ref docref.Ref
 	// Digest is equal for documents that are identical under the measure.
 	Digest digest.Digest
-	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
+	// Scope is the hash of the value of --within, in which compared documents must agree, 0 if all are compared.
 	// Keys need not heed it: it is mixed into them later.
 	Scope uint64
-	// Side is the hash of that in which the document differs from those that it is compared with, 0 if it is compared
-	// with all. Keys do not depend on it.
+	// Side is the hash of the value of --across, in which compared documents must differ, 0 if all are compared.
+	// Keys do not depend on it.
 	Side uint64
 	Size int
 	// Bands are the keys of the bands of its MinHash signature.

@@ -94,7 +94,7 @@ type Document struct {
 	Size     int
 	Priority preference.Priority
 	Ties     preference.Ties
-	// Scope is the hash of what the document shares with those that it is compared with, 0 if it is compared with all.
+	// Scope is the hash of the value of --within, in which compared documents must agree, 0 if all are compared.
 	Scope uint64
 	// Side is the hash of the value in which compared documents must differ, 0 if all are compared.
 	Side uint64
