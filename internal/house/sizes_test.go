@@ -36,7 +36,7 @@ var sizes = map[string]int{
 	"result":      5455,
 	"schema":      2040,
 	"sketch":      5420,
-	"storage":     4124,
+	"storage":     4141,
 	"transforms":  2312,
 	"util":        430,
 	"work":        1395,

@@ -297,9 +297,15 @@ func (s *service) Meter() *bucket.Meter { return &s.meter }
 // net/http may go on reading for a moment, while the client library already fills the buffer with the next chunk.
 type sealing struct{ base http.RoundTripper }
 
+// mostAtOnce is the most bytes of a body that go out together with the head of its request.
+const mostAtOnce = 2 << 10
+
 func (s sealing) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Body == nil || request.Body == http.NoBody {
 		return s.base.RoundTrip(request)
+	}
+	if n := request.ContentLength; n > 0 && n <= mostAtOnce {
+		return s.sendAtOnce(request)
 	}
 	seal := &seal{}
 	sealed := request.Clone(request.Context())
@@ -312,6 +318,19 @@ func (s sealing) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	defer seal.close()
 	return s.base.RoundTrip(sealed)
+}
+
+// sendAtOnce sends a request in one piece, as net/http does only with a body that it sees to be in memory. A process
+// that is stopped between two pieces of a copy would finish it when it goes on, over what others have written since.
+func (s sealing) sendAtOnce(request *http.Request) (*http.Response, error) {
+	content, err := io.ReadAll(request.Body)
+	if err = errors.Join(err, request.Body.Close()); err != nil {
+		return nil, err
+	}
+	whole := request.Clone(request.Context())
+	whole.Body = io.NopCloser(bytes.NewReader(content))
+	whole.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
+	return s.base.RoundTrip(whole)
 }
 
 // seal is closed by the answer to a request.
