@@ -101,10 +101,19 @@ func showUnacknowledged(out io.Writer, open state.Notifications) {
 
 type stateAcknowledge struct {
 	stateFolder
-	Generation *int `arg:"" optional:""`
+	Generation *int   `arg:"" optional:""`
+	Except     string `placeholder:"FILE"`
 }
 
 func (c *stateAcknowledge) Run(_ context.Context, out io.Writer) error {
+	var except []string
+	if c.Except != "" {
+		list, err := storage.ReadFile(c.Except)
+		if err != nil {
+			return failure.Errorf(failure.Input, "--except: %w", err)
+		}
+		except = strings.Fields(string(list))
+	}
 	return c.alter(func(s *state.State) error {
 		generation := s.Last.Number
 		if c.Generation != nil {
@@ -114,7 +123,7 @@ func (c *stateAcknowledge) Run(_ context.Context, out io.Writer) error {
 			return failure.Errorf(failure.Input, "the state %s has no generation %d: the newest one is %d", c.Folder,
 				generation, s.Last.Number)
 		}
-		left, err := s.Acknowledge(generation)
+		left, err := s.Acknowledge(generation, except...)
 		if err != nil {
 			return c.fault(err)
 		}

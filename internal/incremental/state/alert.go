@@ -234,10 +234,16 @@ func (o Notifications) tell(now []output.Change, generation int64, most int,
 	return now, next
 }
 
-// Acknowledge returns what is open once all changes up to a generation are acknowledged.
-func (o Notifications) Acknowledge(generation int) (left Notifications) {
+// Acknowledge returns what is open once all changes up to a generation are acknowledged, except in some lineages.
+func (o Notifications) Acknowledge(generation int, except ...string) (left Notifications) {
+	stays := map[string]bool{}
+	for _, lineage := range except {
+		stays[lineage] = true
+	}
 	for _, c := range o {
-		if c.Generation > int64(generation) {
+		if c.Lineage != "" && stays[c.Lineage] {
+			left = append(left, c)
+		} else if c.Generation > int64(generation) {
 			c.Since = max(c.Since, int64(generation)+1)
 			left = append(left, c)
 		}
@@ -263,12 +269,12 @@ func (o Notifications) Counts() map[string]map[string]int64 {
 
 // Acknowledge takes the changes up to a generation out of the queue of notifications, and returns what is left there.
 // The result is the next generation, unless none of these changes is in the queue of notifications.
-func (s *State) Acknowledge(generation int) (left Notifications, err error) {
+func (s *State) Acknowledge(generation int, except ...string) (left Notifications, err error) {
 	open, err := s.Last.Unacknowledged(s.Folder)
 	if err != nil {
 		return nil, err
 	}
-	left = open.Acknowledge(generation)
+	left = open.Acknowledge(generation, except...)
 	if slices.EqualFunc(open, left, func(a, b output.Change) bool { return a.Since == b.Since }) {
 		return left, nil
 	}

@@ -187,9 +187,15 @@ func TestAcknowledge(t *testing.T) {
 			}
 			for _, step := range []struct {
 				generation, number int
-				left               []string
-			}{{1, 3, []string{"b"}}, {1, 3, []string{"b"}}, {3, 4, nil}, {4, 4, nil}} {
-				left, err := s.Acknowledge(step.generation)
+				except, left       []string
+			}{
+				{1, 3, nil, []string{"b"}},
+				{1, 3, nil, []string{"b"}},
+				{3, 3, []string{"c", "b"}, []string{"b"}},
+				{3, 4, nil, nil},
+				{4, 4, nil, nil},
+			} {
+				left, err := s.Acknowledge(step.generation, step.except...)
 				if err != nil || s.Last.Number != step.number {
 					t.Fatalf("generation %d: %v", s.Last.Number, err)
 				}

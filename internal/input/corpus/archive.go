@@ -313,7 +313,6 @@ func (c *contents) add(name string, e entry) error {
 	}
 	e.Archive = c.archive.Path
 	e.ArchiveSize = c.archive.Size
-	e.Of = c.archive.Name
 	e.Compression = c.archive.Compression
 	if _, isThere := c.members[name]; isThere {
 		c.earlier = append(c.earlier, name)

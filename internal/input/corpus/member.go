@@ -16,10 +16,9 @@ import (
 
 // Member says where a file is in an archive of tar or zip.
 type Member struct {
-	// Archive is the path of the archive, ArchiveSize its length on disk, and Of its name among the inputs.
+	// Archive is the path of the archive, and ArchiveSize its length on disk.
 	Archive     string
 	ArchiveSize int64
-	Of          string
 	// Packing says how the archive holds the file: Stored bytes from Start on, in the archive or its decoded form.
 	Packing       Packing
 	Start, Stored int64
