@@ -414,7 +414,8 @@ func agree(archive *budgeted, end int64, file *zip.File) bool {
 			return false
 		}
 	}
-	if isLater && file.Method == zip.Store { // nothing else would show where the content ends
+	// Content that is compressed shows itself where it ends, unless it seems to be empty.
+	if isLater && (file.Method == zip.Store || file.UncompressedSize64 == 0) {
 		later := make([]byte, len("PK..")+4)
 		if _, err := archive.ReadAt(later, end); err != nil {
 			return false

@@ -194,6 +194,7 @@ func TestDamagedArchives(t *testing.T) {
 	}{
 		"a size of 0":        {lying(deflated, 24), -1, "may hide documents"},
 		"stored, all 0":      {lying(lying(lying(zipOf(t, files, zip.Store), 16), 20), 24), -1, "may hide documents"},
+		"deflated, all 0":    {lying(lying(lying(deflated, 16), 20), 24), -1, "may hide documents"},
 		"another sum":        {lying(lying(deflated, 16), 24), -1, "may hide documents"},
 		"cut in a file":      {whole[:len(whole)-4000], 200, "tar archive is cut short"},
 		"cut in a header":    {whole[:512+2560+200], 100, "tar archive is cut short"},
