@@ -297,10 +297,10 @@ func (c *cluster) checkProgress(t *testing.T, corpus string, want map[string]str
 			t.Fatalf("%v: %s", err, last(said.String()))
 		}
 		c.same(t, results(t, output), want)
-		for _, stage := range []string{"fingerprint", "key", "cluster"} {
+		for _, stage := range []string{"reading texts", "making keys", "clustering"} {
 			if !regexp.MustCompile(`\x1b\[K` + stage +
 				` +\d+\.\d s .*\d (documents|records) .* tasks?\r?\n`).MatchString(said.String()) {
-				t.Errorf("no line says what the stage %s has read: %s", stage, last(said.String()))
+				t.Errorf("no line says what has been read while %s: %s", stage, last(said.String()))
 			}
 		}
 	})
