@@ -322,7 +322,8 @@ func (r *run) finish(ctx context.Context, found *metrics.Results) (Summary, erro
 	if err != nil {
 		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
 	}
-	sides, err := r.copySides()
+	sides, err := write.Sides(write.Files{Partial: work.Path(r.results.Partial)}, r.inputs, r.Config.Layout,
+		r.Config.Outputs())
 	if err != nil {
 		return Summary{}, failure.Explain(&r.Config, failure.Storage, err)
 	}

@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -21,8 +20,6 @@ import (
 	"mirrorbeam.dev/internal/result/warnings"
 	"mirrorbeam.dev/internal/result/write"
 	"mirrorbeam.dev/internal/schema/findings"
-	"mirrorbeam.dev/internal/schema/output"
-	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/util/build"
 	"mirrorbeam.dev/internal/util/quoting"
 	"mirrorbeam.dev/job"
@@ -114,65 +111,6 @@ func noteFiles(s *Summary, inputs *documents.Inputs, damaged map[string]int64) {
 	}
 	names := slices.Sorted(maps.Keys(damaged))
 	s.Files.Damaged = names[:min(len(names), mostFiles)]
-}
-
-// sideCopy is a copy of a file that describes the data of a folder.
-type sideCopy struct {
-	path string // of the file
-	file output.File
-}
-
-// sideCopies returns the copies of such files, where copies are laid out as the folders are.
-func (r *run) sideCopies() (copies []sideCopy) {
-	if r.Config.Layout != output.Tree {
-		return nil
-	}
-	taken := map[string]bool{}
-	for i := range r.inputs.Files {
-		for _, file := range r.inputs.Files[i].All() {
-			taken[file.CopyName()] = true
-		}
-	}
-	for _, side := range r.inputs.Sides {
-		for _, of := range output.Copies {
-			if slices.Contains(r.Config.Outputs(), of) && !taken[side.CopyName()] {
-				file := output.File{
-					Name:   output.TreeName(of, side.CopyName()),
-					Output: of,
-					Input:  quoting.Text(side.Path),
-				}
-				copies = append(copies, sideCopy{side.Path, file})
-			}
-		}
-	}
-	return copies
-}
-
-func (r *run) copySides() (files []output.File, err error) {
-	for _, side := range r.sideCopies() {
-		file, err := copySide(string(r.results.Partial), side.file, side.path)
-		if err != nil {
-			return nil, fmt.Errorf("copy %s: %w", side.path, err)
-		}
-		files = append(files, file)
-	}
-	return files, nil
-}
-
-func copySide(folder string, file output.File, path string) (output.File, error) {
-	content, err := storage.ReadFile(path)
-	if err != nil {
-		return file, err
-	}
-	out, err := output.NewWriter(folder, file, output.Binary)
-	if err != nil {
-		return file, err
-	}
-	defer out.Abort()
-	if _, err := out.Write(content); err != nil {
-		return file, err
-	}
-	return out.Close()
 }
 
 // processUse returns the CPU time and the largest size in bytes of this process so far, 0 if unknown.

@@ -13,8 +13,10 @@ import (
 	"mirrorbeam.dev/internal/incremental/state"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/result/workspace"
+	"mirrorbeam.dev/internal/result/write"
 	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/internal/util/build"
+	"mirrorbeam.dev/internal/util/quoting"
 	"mirrorbeam.dev/internal/util/setting"
 )
 
@@ -67,9 +69,9 @@ func (r *run) hasFilesOf(kept *Summary) bool {
 
 // hasSideCopies reports whether the copies of files that describe folders are as these files are now.
 func (r *run) hasSideCopies() bool {
-	for _, side := range r.sideCopies() {
-		now, err := storage.ReadFile(side.path)
-		copied, missing := storage.ReadFile(storage.Join(r.Config.Output, side.file.Name))
+	for _, side := range write.SideCopies(r.inputs, r.Config.Layout, r.Config.Outputs()) {
+		now, err := storage.ReadFile(quoting.Original(side.Input))
+		copied, missing := storage.ReadFile(storage.Join(r.Config.Output, side.Name))
 		if err != nil || missing != nil || !bytes.Equal(now, copied) {
 			return false
 		}

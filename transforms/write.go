@@ -83,19 +83,14 @@ func Write(s beam.Scope, job *Job, clusters, sketches, groups beam.PCollection, 
 // say what becomes of them. The outcomes of Cluster and Group only add to the counts.
 func copies(s stage, name string, outcomes ...beam.PCollection) beam.PCollection {
 	copies := write.Unique{
-		Annotate: name == output.Annotated,
-		Columns:  job.ColumnsOf(name, s.job.Rows.Columns),
-		Trim:     name == output.Trimmed,
-		Layout:   s.job.Layout,
-		Partial:  s.job.Rows.Partial,
-		Inputs:   s.job.Inputs,
-		Reading:  s.job.Fingerprinting.Reading,
+		Output:  name,
+		Columns: job.ColumnsOf(name, s.job.Rows.Columns),
+		Layout:  s.job.Layout,
+		Partial: s.job.Rows.Partial,
+		Inputs:  s.job.Inputs,
+		Reading: s.job.Fingerprinting.Reading,
 	}
-	ofSplits := work.Delivery{
-		Shards:      max(s.job.Splits, 1),
-		Extra:       []runfile.Kind{records.Documents, copies.Reads(), records.Sums},
-		OnlyCounted: append(groupStages, work.Cluster),
-	}
+	ofSplits := copies.Delivery(s.job.Splits, append(groupStages, work.Cluster)...)
 	var fn any
 	switch name {
 	case output.Annotated:

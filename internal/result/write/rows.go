@@ -98,17 +98,22 @@ func (r *Rows) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	if err := r.note(w, shard); err != nil {
 		return err
 	}
-	if slices.Contains(r.Emit, output.Unique) {
-		if err := shard.WriteRemoved(&w.Run); err != nil {
-			return err
-		}
-	}
-	if slices.Contains(r.Emit, output.Annotated) || slices.Contains(r.Emit, output.Unique) && len(r.Columns) > 0 {
-		if err := shard.WriteAnnotations(&w.Run); err != nil {
-			return err
-		}
+	if err := ForCopies(shard, &w.Run, r.Emit, r.Columns); err != nil {
+		return err
 	}
 	return shard.Err()
+}
+
+// ForCopies writes what becomes of the documents of a decided shard, for the outputs with copies of records.
+func ForCopies(shard *clusters.Shard, run *runfile.Writer, emit, columns []string) (err error) {
+	isUnique := slices.Contains(emit, output.Unique)
+	if isUnique {
+		err = shard.WriteRemoved(run)
+	}
+	if err == nil && (slices.Contains(emit, output.Annotated) || isUnique && len(columns) > 0) {
+		err = shard.WriteAnnotations(run)
+	}
+	return err
 }
 
 func (r *Rows) note(w *work.TaskContext, shard *clusters.Shard) (err error) {

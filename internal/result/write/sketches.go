@@ -85,16 +85,7 @@ func (s *Sketches) block(block *sketchblock.Block, sets []byte, row func(output.
 // [output.CommonShingles]. Who explains the results needs them.
 func WriteShingles(f Files, of string, packed []byte) (output.File, error) {
 	f.Format = output.Binary
-	out, err := output.NewWriter(string(f.Partial), f.Name(of, 0, 1), f.Format)
-	if err != nil {
-		return output.File{}, err
-	}
-	defer out.Abort()
-	if _, err := out.Write(packed); err != nil {
-		return output.File{}, err
-	}
-	out.Count(int64(len(packed) / sketchblock.HashSize))
-	return out.Close()
+	return f.binary(f.Name(of, 0, 1), packed, int64(len(packed)/sketchblock.HashSize))
 }
 
 // Passages writes the rows of the passages that were cut, in document order. An output shard takes the documents of

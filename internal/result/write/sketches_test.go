@@ -95,7 +95,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	inputs := listInputs(t, threeFiles)
 	for _, s := range []stage{
 		&Rows{Files: files, Inputs: inputs}, &Sketches{Files: files, Inputs: inputs, Hashes: 3, Bits: 64},
-		&Unique{Partial: files.Partial, Inputs: inputs},
+		&Unique{Output: output.Unique, Partial: files.Partial, Inputs: inputs},
 	} {
 		_, _, err := write(t, s, files.Partial, work.Task{Shards: 1, Catalog: t.TempDir() + "/none"})
 		if err == nil || !strings.Contains(err.Error(), "none") {

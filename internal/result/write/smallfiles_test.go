@@ -91,7 +91,7 @@ func copySmallFiles(t *testing.T, files int, ending string) (took taken) {
 		t.Fatal(err)
 	}
 	inputs := documents.Inputs{Files: listing.Files, Splits: corpus.Splits(listing.Files, 1<<30)}
-	u := &Unique{Partial: work.Path(t.TempDir()), Inputs: listInputs(t, inputs)}
+	u := &Unique{Output: output.Unique, Partial: work.Path(t.TempDir()), Inputs: listInputs(t, inputs)}
 	if err := u.Setup(); err != nil {
 		t.Fatal(err)
 	}

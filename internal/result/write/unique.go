@@ -24,11 +24,11 @@ import (
 // the input again, which is cheaper than keeping it. Files that are one document each come in archives, or in a
 // [output.Tree] as they are.
 //
-// With Annotate it writes [output.Annotated] instead: the records of all documents, each with its annotation. With Trim
-// it writes [output.Trimmed]: the records without what is cut from their texts. With Columns the kept records have
-// these.
+// Of [output.Annotated] it writes the records of all documents, each with its annotation; of [output.Trimmed] it writes
+// the records without what is cut from their texts. With Columns the kept records have these.
 type Unique struct {
-	Annotate, Trim bool
+	// Output is one of [output.Copies].
+	Output string
 	// Columns are the columns of the copies, see [corpus.ColumnsNamed].
 	Columns []string `json:",omitempty"`
 	// Layout says which names the files get.
@@ -44,29 +44,30 @@ type Unique struct {
 	layout documents.Layout // read in Setup
 }
 
+// Delivery makes a task for each split of the input. The outcomes of some stages only add to the counts.
+func (u *Unique) Delivery(splits int, onlyCounted ...work.Stage) work.Delivery {
+	return work.Delivery{
+		Shards:      max(splits, 1),
+		Extra:       []runfile.Kind{records.Documents, u.Reads(), records.Sums},
+		OnlyCounted: onlyCounted,
+	}
+}
+
 // Reads returns the kind of the records that say what became of documents.
 func (u *Unique) Reads() runfile.Kind {
 	switch {
 	case u.adds():
 		return records.AnnotatedDocuments
-	case u.Trim:
+	case u.trims():
 		return records.Trims
 	}
 	return records.Removed
 }
 
 // adds reports whether copies get columns.
-func (u *Unique) adds() bool { return u.Annotate || len(u.Columns) > 0 }
+func (u *Unique) adds() bool { return u.Output == output.Annotated || len(u.Columns) > 0 }
 
-func (u *Unique) writes() string {
-	switch {
-	case u.Annotate:
-		return output.Annotated
-	case u.Trim:
-		return output.Trimmed
-	}
-	return output.Unique
-}
+func (u *Unique) trims() bool { return u.Output == output.Trimmed }
 
 func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 
@@ -74,7 +75,7 @@ func (u *Unique) Setup() error { return u.layout.Read(string(u.Inputs)) }
 func (u *Unique) Task(ctx context.Context, t work.Task, w *work.TaskContext) error {
 	inputs := u.layout.Inputs
 	c := &copier{ctx: ctx, Unique: u, staying: newStaying(inputs.Splits, t, w.Memory), found: &w.Outcome.Findings}
-	c.staying.reads, c.staying.hasIntegers, c.staying.removes = u.Reads(), t.IntegerNames, !u.Annotate
+	c.staying.reads, c.staying.hasIntegers, c.staying.removes = u.Reads(), t.IntegerNames, u.Output != output.Annotated
 	defer c.close()
 	from, to := inputs.FilesOf(t.Number, u.layout.Starts)
 	from = max(from, inputs.References())
@@ -143,22 +144,22 @@ func (c *copier) renew(input *corpus.File) {
 		wanted.Columns = c.Columns
 		c.annotator = definition.Annotator(wanted)
 	}
-	if c.Trim && definition.Cutter != nil { // else whole documents go
+	if c.trims() && definition.Cutter != nil { // else whole documents go
 		c.cutter = definition.Cutter(c.Reading.Wanted())
 	}
 }
 
 func (c *copier) begin(number int, input *corpus.File) error {
 	if c.Layout == output.Tree && input.Members != nil {
-		c.writer.separate(string(c.Partial), c.writes(), input)
+		c.writer.separate(string(c.Partial), c.Output, input)
 		return nil
 	}
 	inputs := c.layout.Inputs
 	references := inputs.References()
 	files := Files{Partial: c.Partial, Format: output.Format(input.Ending())}
-	file := files.Name(c.writes(), number-references, len(inputs.Files)-references)
+	file := files.Name(c.Output, number-references, len(inputs.Files)-references)
 	if c.Layout == output.Tree {
-		file.Name = output.TreeName(c.writes(), input.CopyName())
+		file.Name = output.TreeName(c.Output, input.CopyName())
 	}
 	file.Input = quoting.Text(input.Path)
 	return c.writer.reset(files, file, input)
@@ -185,7 +186,7 @@ func (c *copier) rows(number int, input *corpus.File) ([]output.File, error) {
 		return found && kept == row && fault == nil
 	}
 	rows.Lost = func(rows int64) {
-		findings.Merge(&c.found.Counts.Uncopied, map[string]int64{c.writes(): rows})
+		findings.Merge(&c.found.Counts.Uncopied, map[string]int64{c.Output: rows})
 		findings.Merge(&c.found.Damaged, map[string]int64{quoting.Text(input.Name): 1})
 	}
 	if c.adds() {
@@ -198,7 +199,7 @@ func (c *copier) rows(number int, input *corpus.File) ([]output.File, error) {
 			},
 		}
 	}
-	if c.Trim {
+	if c.trims() {
 		rows.Text = c.Reading.Fields.Texts[0]
 		rows.Cuts = func(row int64) []corpus.Cut { return c.staying.cuts(number, row) }
 	}
@@ -392,9 +393,9 @@ func (s *staying) cuts(file int, position int64) []corpus.Cut {
 
 // write writes the record at a position as the output has it, or unchanged if the program panics over it.
 func (c *copier) write(batch *corpus.Batch, position int64, record []byte) error {
-	if c.adds() || c.Trim {
+	if c.adds() || c.trims() {
 		step, operation, change := "annotated", "annotate", c.annotate
-		if c.Trim {
+		if c.trims() {
 			step, operation, change = "cut", "cut the text of", c.cut
 		}
 		input := &c.layout.Inputs.Files[batch.File]
@@ -428,7 +429,7 @@ func (c *copier) annotate(batch *corpus.Batch, position int64, record []byte) ([
 	if name := c.annotator.Clash(batch.Header, record); name != "" && err == nil {
 		err = fmt.Errorf(
 			"the record has a field %s already, which %s would add; rename it, or leave the column out", name,
-			c.writes())
+			c.Output)
 	}
 	if err != nil {
 		return nil, err

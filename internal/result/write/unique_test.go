@@ -165,7 +165,7 @@ func uniqueOf(t *testing.T, dir string, format output.Format, change func(),
 		t.Fatal(err)
 	}
 	inputs := documents.Inputs{Files: listing.Files, Splits: corpus.Splits(listing.Files, 5000)}
-	u := &Unique{Partial: work.Path(t.TempDir()), Inputs: listInputs(t, inputs)}
+	u := &Unique{Output: output.Unique, Partial: work.Path(t.TempDir()), Inputs: listInputs(t, inputs)}
 	starts, err := inputs.SplitStarts()
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestUniqueEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	inputs := documents.Inputs{Files: listing.Files, Splits: corpus.Splits(listing.Files, 5000)}
-	u := &Unique{Partial: work.Path(t.TempDir()), Inputs: listInputs(t, inputs)}
+	u := &Unique{Output: output.Unique, Partial: work.Path(t.TempDir()), Inputs: listInputs(t, inputs)}
 	if err := u.Setup(); err != nil {
 		t.Fatal(err)
 	}
