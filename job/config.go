@@ -196,7 +196,9 @@ type Config struct {
 	Rebuild bool `json:"rebuild,omitempty" affects:"nothing"`
 	// Republish makes the results again even if nothing has changed since the last run.
 	Republish bool `json:"republish,omitempty" affects:"nothing"`
-	// AllowRemoval allows that more than a tenth of the files of the state are not in the corpus any more.
+	// RemovalLimit is the largest share of the files of the state that may have left the corpus, at most 1; 0: a tenth.
+	RemovalLimit float64 `json:"removal_limit,omitempty" affects:"nothing"`
+	// AllowRemoval allows that any number of them has.
 	AllowRemoval bool `json:"allow_removal,omitempty" affects:"nothing"`
 	// AllowOlderState allows a state that is empty, or older than the results in the output folder.
 	AllowOlderState bool `json:"allow_older_state,omitempty" affects:"nothing"`

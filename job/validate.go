@@ -471,8 +471,9 @@ func (c *Config) checkFailOn(check checker) {
 
 func (c *Config) checkState(check checker) {
 	c.checkFailOn(check)
+	check(c.RemovalLimit >= 0 && c.RemovalLimit <= 1, "{removal_limit} %g: must be from 0 to 1", c.RemovalLimit)
 	if c.State == "" {
-		about := []string{"add", "rebuild", "republish", "allow_removal", "allow_older_state"}
+		about := []string{"add", "rebuild", "republish", "removal_limit", "allow_removal", "allow_older_state"}
 		for _, s := range SettingsOf(c) {
 			check(s.IsDefault() || !slices.Contains(about, s.Name),
 				"{"+s.Name+"} is about a {state}: give one, or leave it out")

@@ -185,12 +185,14 @@ func (r *run) assign(splitBytes int64) error {
 	if (s.Last.Kept != "" || s.Last.SharedIDs > 0) && !r.Config.Rebuild {
 		r.inputs.Past = s.Past(r.inputs)
 	}
-	if known := len(s.Last.Files); s.difference.Removed*10 > known && !r.Config.AllowRemoval {
+	known, removed := len(s.Last.Files), s.difference.Removed
+	if float64(removed) > cmp.Or(r.Config.RemovalLimit, usualRemoval)*float64(known) && !r.Config.AllowRemoval {
 		return failure.New(failure.Input,
 			setting.Errorf(
 				"%d of the %d files that the {state} knows are not in the {input} or {reference} any more: "+
-					"if that is right, allow it with {allow_removal}; with {add} the {input} need only name what is new",
-				s.difference.Removed, known))
+					"if that is right, allow it with {allow_removal}, or in each run of a moving window with "+
+					"{removal_limit} %.2g; with {add} the {input} need only name what is new",
+				removed, known, float64((100*removed+known-1)/known)/100))
 	}
 	switch {
 	case r.Config.Rebuild:
@@ -208,6 +210,9 @@ func (r *run) assign(splitBytes int64) error {
 	}
 	return nil
 }
+
+// usualRemoval is the share of the files of a state that may be gone, unless a run says otherwise.
+const usualRemoval = 0.1
 
 // documentsOf returns about how many documents the inputs have, by the last run's documents and bytes; 0 without one.
 func (s *scheduled) documentsOf(in *documents.Inputs) int64 {

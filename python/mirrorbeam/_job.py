@@ -16,7 +16,7 @@ from ._results import Results
 
 # Settings that are about files, or about what another run finds again.
 _OF_FILES = (
-    "state", "add", "rebuild", "republish", "resume", "allow_removal", "allow_older_state",
+    "state", "add", "rebuild", "republish", "resume", "removal_limit", "allow_removal", "allow_older_state",
     "layout", "format", "include", "exclude",
 )
 

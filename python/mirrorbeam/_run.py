@@ -117,6 +117,7 @@ class Settings(TypedDict, total=False):
     add: bool | None
     rebuild: bool | None
     republish: bool | None
+    removal_limit: float | None
     allow_removal: bool | None
     allow_older_state: bool | None
     fail_on: Sequence[Text] | Text | None
@@ -219,6 +220,7 @@ def run(
     add: bool | None = None,
     rebuild: bool | None = None,
     republish: bool | None = None,
+    removal_limit: float | None = None,
     allow_removal: bool | None = None,
     allow_older_state: bool | None = None,
     fail_on: Sequence[Text] | Text | None = None,
@@ -335,7 +337,8 @@ def run(
       add: Keep the files of the last run that input does not name; without it, input is the whole corpus.
       rebuild: Read all files again, from scratch: after a change of settings, or of a file whose size and time stayed the same.
       republish: Write the results even if nothing has changed since the last run, which left them in output.
-      allow_removal: Continue if more than a tenth of the files of the last run are gone. Otherwise that is an error: a disk may not be mounted.
+      removal_limit: Largest share of the files of the last run that may be gone, such as 0.2 for a window of seven days; 0: 0.1. More is an error: a disk may not be mounted (default 0).
+      allow_removal: Continue however many files of the last run are gone.
       allow_older_state: Continue if the state is empty, or older than the results in output. Otherwise that is an error: the state may have been lost, or restored from a backup.
       fail_on: Exit with 10, after publishing, on a condition: rejects (something could not be read), damaged-files (a file could not be read, is cut short or damaged), panics (the program panicked over a document), protected-changed (a protected site has too little left of it to be compared), or with state a change since the last run: new-clusters, new-mirrors or new-suspects, or grown, merged, split, shrunk or gone instead of new. Suspects neither merge nor split, but may be unseen.
       memory: Memory that a process should stay below, 100MiB or more, by smaller tasks and more frequent garbage collection; 0: no bound, and one document may take as much as with 600MiB. Clusters of millions of pairs may need more. Results do not change, except that documents that take more than 7/10 of what exceeds 64MiB, and .zst files with a window above an eighth of it, are rejected (default 0).
@@ -432,6 +435,7 @@ def run(
         "add": add,
         "rebuild": rebuild,
         "republish": republish,
+        "removal_limit": removal_limit,
         "allow_removal": allow_removal,
         "allow_older_state": allow_older_state,
         "fail_on": fail_on,
