@@ -67,6 +67,20 @@ func (c *Config) Scorer() methods.Scorer {
 	return c.method().Scorer(&methods.Parameters{Scoring: c.Scoring(), Verify: c.Verify})
 }
 
+// PairKind returns the kind of the rows of pairs, such as [output.SetPair].
+func (c *Config) PairKind() string {
+	scorer := c.Scorer()
+	switch {
+	case scorer.IsDistance:
+		return output.HammingPair
+	case !c.CommonLaw().IsOff() && scorer.TellsWhole():
+		return output.PartialPair
+	case c.Rarity > 0:
+		return output.RarePair
+	}
+	return output.SetPair
+}
+
 // AllPairsUpTo returns the largest number of documents for which a corpus is compared pair by pair instead of exact
 // keys; 0: never. Both find the same pairs. For few documents comparing all pairs is cheaper. Its work for each
 // document grows with the corpus, and reaches the cost of exact keys at some ten thousand documents.

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"mirrorbeam.dev/internal/inspect/recut"
@@ -54,6 +55,7 @@ func TestRecutLaw(t *testing.T) {
 				Drop:      again.Drop,
 				Emit:      again.Emit,
 				Format:    again.OutputFormat,
+				Layout:    again.Layout,
 				Output:    filepath.Join(t.TempDir(), "recut"),
 				Overwrite: again.Overwrite,
 			}
@@ -90,10 +92,16 @@ func drawRecut(t *testing.T, seed int) (h *history, again job.Config) {
 		if c.Keys == methods.MinHash {
 			c.Recall = 0.999999
 		}
-		c.Threshold, c.Split, c.OutputFormat, c.Verify = 0.5, keep.Component, output.JSONL, methods.VerifyExact
+		c.Threshold, c.OutputFormat, c.Verify = 0.5, output.JSONL, methods.VerifyExact
+		c.Split = one(h, keep.Splits...)
 		again = *c
+		again.Emit = append(slices.Clone(c.Emit), one(h, nil, nil, output.Copies[:1], output.Copies[:2])...)
+		again.Layout = one(h, output.Shards, output.Tree)
+		if !again.EmitsCopies() {
+			again.Layout = usual.Layout
+		}
 		again.Threshold, again.Output = one(h, 0.5, 0.6, 0.75, 0.9, 1), filepath.Join(t.TempDir(), "out")
-		again.Keep = one(h, preference.First, preference.Last)
+		again.Keep = one(h, preference.First, preference.Last, "longest")
 		again.Split = one(h, keep.Splits...)
 		again.Drop = one(h, keep.Drops...)
 		again.OutputFormat = one(h, output.Formats...)

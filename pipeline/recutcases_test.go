@@ -119,7 +119,7 @@ func TestRecut(t *testing.T) {
 			scene:  "scored reference",
 			change: `{"keep":"max:of.score"}`,
 			recuts: []string{
-				`{"keep":"first","threshold":0.6}`, `{"drop":"reference"}`,
+				`{"keep":"first","threshold":0.6}`, `{"drop":"reference"}`, `{"keep":"max:of.score","emit":["unique"]}`,
 				`{"keep":"first","drop":"clusters","split":"star","threshold":0.7}`,
 			},
 		},
@@ -142,6 +142,41 @@ func TestRecut(t *testing.T) {
 			scene:  "oddities",
 			change: `{"emit":["clusters","pairs","trimmed","passages"],"passage_words":5}`,
 			recuts: []string{`{"emit":["clusters","pairs"],"threshold":0.7}`},
+		},
+		{
+			name:   "stars",
+			scene:  "oddities",
+			change: `{"split":"star","keep":"longest","emit":["pairs"]}`,
+			recuts: []string{
+				`{"keep":"longest","emit":["clusters","pairs","removed"],"threshold":0.7}`,
+				`{"keep":"longest","split":"component","emit":["clusters","unique","annotated"]}`,
+				`{"keep":"first","emit":["unique"],"threshold":0.8}`,
+			},
+		},
+		{
+			name:   "common shingles",
+			scene:  "oddities",
+			change: `{"common":"3"}`,
+			recuts: []string{`{"threshold":0.8}`, `{"emit":["unique","removed"],"threshold":0.9,"keep":"longest"}`},
+		},
+		{
+			name:   "code",
+			scene:  "oddities",
+			change: `{"code":"auto","split":"star"}`,
+			recuts: []string{`{"threshold":0.8}`, `{"emit":["unique","removed"],"threshold":0.9}`},
+		},
+		{
+			name:   "a tree",
+			scene:  "oddities",
+			change: `{"emit":["pairs","unique"],"layout":"tree","columns":["cluster"]}`,
+			recuts: []string{`{"threshold":0.8}`, `{"threshold":0.8,"layout":"shards"}`},
+		},
+		{
+			name:   "copies of archives",
+			scene:  "oddities",
+			change: `{}`,
+			with:   inArchives,
+			recuts: []string{`{"emit":["clusters","pairs","removed","unique"],"threshold":0.9}`},
 		},
 		{
 			name:   "archives",
@@ -171,7 +206,7 @@ func TestRecut(t *testing.T) {
 			name:   "a state",
 			scene:  "oddities",
 			change: `{"state":"STATE"}`,
-			recuts: []string{`{"state":"","threshold":0.8}`},
+			recuts: []string{`{"state":"","threshold":0.8}`, `{"state":"","threshold":0.8,"emit":["unique"]}`},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -208,6 +243,7 @@ func TestRecut(t *testing.T) {
 					Drop:      fresh.Drop,
 					Format:    fresh.OutputFormat,
 					Emit:      fresh.Emit,
+					Layout:    fresh.Layout,
 					Output:    filepath.Join(t.TempDir(), "recut"),
 				}
 				if _, err := recut.Run(t.Context(), folder, o); err != nil {

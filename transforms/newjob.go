@@ -183,7 +183,7 @@ func (r *resolved) rows(keepsPairs bool) write.Rows {
 		Files:   write.Files{Format: r.OutputFormat, HaveURLs: r.HaveURLs},
 		Emit:    r.Outputs(),
 		Columns: r.Columns,
-		Pairs:   r.pairKind(),
+		Pairs:   r.PairKind(),
 		// A common passage neither removes a document nor puts it into a cluster.
 		Undecided:  !r.scorer.HasClusters,
 		Rule:       r.Rule(),
@@ -228,24 +228,12 @@ func (r *resolved) stripping() common.Stripping {
 	s := common.Stripping{
 		Kept:        r.kept(),
 		SimHashBits: r.SimHashBits(),
-		Apart:       r.pairKind() == output.PartialPair,
+		Apart:       r.PairKind() == output.PartialPair,
 	}
 	if !r.common.IsOff() {
 		s.AuditSample = r.AuditSample()
 	}
 	return s
-}
-
-func (r *resolved) pairKind() string {
-	switch {
-	case r.scorer.IsDistance:
-		return output.HammingPair
-	case !r.common.IsOff() && r.scorer.TellsWhole():
-		return output.PartialPair
-	case r.Rarity > 0:
-		return output.RarePair
-	}
-	return output.SetPair
 }
 
 // comparesWhole reports whether pairs are scored by whole shingle sets, which blocks hold.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"mirrorbeam.dev/internal/failure"
@@ -15,12 +16,13 @@ import (
 	"mirrorbeam.dev/internal/keep/preference"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/schema/output"
+	"mirrorbeam.dev/internal/util/setting"
 	"mirrorbeam.dev/job"
 )
 
 type recutCommand struct {
 	Folder       string `arg:"" name:"dir"`
-	Output       string `required:"" placeholder:"DIR"`
+	Output       string `required:"" short:"o" placeholder:"DIR"`
 	Overwrite    bool
 	Threshold    float64  `placeholder:"X"`
 	Keep         string   `placeholder:"WHICH"`
@@ -28,12 +30,14 @@ type recutCommand struct {
 	Drop         string   `placeholder:"WHAT"`
 	Emit         []string `placeholder:"WHAT"`
 	OutputFormat string   `placeholder:"FORMAT"`
+	Layout       string   `placeholder:"HOW"`
 	Quiet        bool
 }
 
 func (c *recutCommand) Validate() error {
 	err := errors.Join(checkArgument("dir", c.Folder), job.CheckPlace("output", c.Output))
-	for _, s := range [][2]string{{"split", c.Split}, {"drop", c.Drop}, {"output_format", c.OutputFormat}} {
+	values := []string{"split", c.Split, "drop", c.Drop, "output_format", c.OutputFormat, "layout", c.Layout}
+	for s := range slices.Chunk(values, 2) {
 		if s[1] != "" {
 			err = errors.Join(err, job.CheckValue(s[0], s[1]))
 		}
@@ -48,7 +52,7 @@ func (c *recutCommand) Run(ctx context.Context, _ io.Writer) error {
 	}
 	summary, err := recut.Run(ctx, folder, c.options(folder))
 	if err != nil {
-		return fmt.Errorf("recut %s: %w", c.Folder, err)
+		return fmt.Errorf("recut %s: %w", shellName(c.Folder), err)
 	}
 	if c.Quiet {
 		return nil
@@ -80,6 +84,12 @@ func (c *recutCommand) options(folder *finished.Folder) recut.Options {
 		Output:    c.Output,
 		Overwrite: c.Overwrite,
 		Emit:      c.Emit,
+		Layout:    output.Layout(c.Layout),
+	}
+	if !c.Quiet {
+		o.Say = func(why error) {
+			say(os.Stderr, "note: the input is read again: %s\n", setting.Text(why, setting.Flag))
+		}
 	}
 	if len(o.Emit) == 0 {
 		o.Emit = recut.OutputsOf(folder)

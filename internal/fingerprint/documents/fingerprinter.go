@@ -45,6 +45,8 @@ type Kept struct {
 	Scheme lshbands.Scheme
 	// Whole says that common shingles are still to be removed from the sets. Then nothing is derived from the sets.
 	Whole bool `json:",omitempty"`
+	// OnlyMarks says that no fingerprints are made: blocks only name documents, whose pairs are known.
+	OnlyMarks bool `json:",omitempty"`
 	// Sets says how much is kept of the sets. Smallest is how many hashes [SmallestHashes] are, and 0 with the others.
 	Sets     Sets
 	Smallest int `json:",omitempty"`
@@ -171,6 +173,10 @@ func (f *fingerprinter) add(b *block, ref docref.Ref, r *Record) error {
 	}
 	d, file, before := &f.made, &f.inputs.Files[r.File], b.end()
 	err := panics.Over(fingerprinted, func() error {
+		if f.kept.OnlyMarks {
+			f.mark(&d.Stored, b, ref, r)
+			return nil
+		}
 		*d = f.maker.Make(r.Raw, r.Content)
 		if err := f.budget.Err(); err != nil {
 			return err

@@ -1,10 +1,12 @@
-// Package recut cuts the pairs of a finished run at a higher threshold, and makes clusters of what is left. It reads no
-// text. The choice of what is kept, the counts and the rows are as in a run: see package clusters. The summary of the
-// finished run is only asked for what that run has read. Whatever rows do not tell is absent from the new one.
+// Package recut cuts the pairs of a finished run at a higher threshold, and makes clusters of what is left. The choice
+// of what is kept, the counts and the rows are as in a run: see package clusters. The summary of the finished run is
+// only asked for what that run has read. Whatever rows do not tell is absent from the new one. The input is read again
+// only for what rows do not tell and results need: copies of records, the order of documents, what they are kept by.
 package recut
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"mirrorbeam.dev/internal/clusters"
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/fingerprint/documents"
+	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/input/sources"
 	"mirrorbeam.dev/internal/keep"
 	"mirrorbeam.dev/internal/keep/preference"
@@ -34,7 +37,7 @@ import (
 type Options struct {
 	// Threshold is the least Jaccard similarity, at least the threshold of the run.
 	Threshold float64
-	// Keep is by document order. Empty stands for the run's policy, or where Split and Drop leave nothing to prefer.
+	// Keep is empty for the run's policy, or where Split and Drop leave nothing to prefer.
 	Keep preference.Preference
 	// Split says what makes a cluster, and Drop which documents of clusters are removed.
 	Split keep.Split
@@ -42,22 +45,24 @@ type Options struct {
 	// Output is the folder for the results, which must be empty or new unless Overwrite is set.
 	Output    string
 	Overwrite bool
-	// Format is how rows are written. Emit names outputs among clusters, pairs and removed.
+	// Format is how rows are written. Emit names outputs among clusters, pairs, removed, unique and annotated.
 	Format output.Format
 	Emit   []string
+	// Layout is the layout of copies; empty for the run's.
+	Layout output.Layout
+	// Say gets why the input is read again, before it is; nil: nobody wants to know.
+	Say func(why error)
 }
 
-// outputs are what pairs suffice for.
-var outputs = []string{output.Clusters, output.Pairs, output.Removed}
+var (
+	// outputs are what pairs suffice for, and copies those that have records of the input.
+	outputs = []string{output.Clusters, output.Pairs, output.Removed}
+	copies  = []string{output.Unique, output.Annotated}
+)
 
 // OutputsOf lists the outputs of a run that pairs suffice for.
-func OutputsOf(folder *finished.Folder) (names []string) {
-	for _, name := range outputs {
-		if folder.Has(name) {
-			names = append(names, name)
-		}
-	}
-	return names
+func OutputsOf(folder *finished.Folder) []string {
+	return slices.DeleteFunc(slices.Clone(outputs), func(name string) bool { return !folder.Has(name) })
 }
 
 // Run cuts the pairs of the run in a folder and publishes the results. The error is of a kind of package failure.
@@ -78,10 +83,6 @@ func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summ
 	if err := check(folder, &o); err != nil {
 		return finished.Summary{}, failure.New(failure.Usage, err)
 	}
-	rows, err := read(ctx, folder, o)
-	if err != nil {
-		return finished.Summary{}, failure.New(failure.Input, err)
-	}
 	summary, err := newSummary(folder, o)
 	if err != nil {
 		return summary, failure.New(failure.Usage, err)
@@ -92,8 +93,25 @@ func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summ
 		return summary, failure.New(failure.Storage, err)
 	}
 	defer results.Close()
+	rows, err := readRows(ctx, folder, o, c, results.Temp)
+	if _, hasKind := errors.AsType[failure.Kind](err); err != nil && !hasKind {
+		err = failure.New(failure.Input, err)
+	}
+	if err != nil {
+		return summary, err
+	}
 	files := write.Files{Partial: work.Path(results.Partial), Format: o.Format, HaveURLs: summary.Counts.Archives > 0}
 	found, written, err := rows.write(ctx, files, &summary)
+	for _, name := range []string{output.IgnoredShingles, output.CommonShingles} {
+		if err == nil && folder.Has(name) {
+			var packed []byte
+			var left output.File
+			if packed, err = folder.Packed(name); err == nil {
+				left, err = write.WriteShingles(files, name, packed)
+			}
+			written = append(written, left)
+		}
+	}
 	if err == nil {
 		summary.Totals, summary.Warnings = found.Totals, warnings.OfPairs(c, found, folder.Summary.Warnings)
 		summary.Seconds, summary.Begun = time.Since(begun).Seconds(), begun.UTC().Format(time.RFC3339)
@@ -105,34 +123,78 @@ func Run(ctx context.Context, folder *finished.Folder, o Options) (finished.Summ
 	return summary, nil
 }
 
+// readRows reads the rows of a run and, for what they do not tell, its input.
+func readRows(ctx context.Context, folder *finished.Folder, o Options, c *job.Config, temp string) (*rows, error) {
+	why := whyInput(folder, o)
+	if why == nil {
+		r, err := read(ctx, folder, o)
+		unknown, is := errors.AsType[orderError](err)
+		if !is {
+			return r, err
+		}
+		why = unknown
+	}
+	if slices.Contains(c.Input, corpus.Stdin) || c.Add {
+		return nil, failure.New(failure.Usage, setting.Errorf(
+			"the input of the run in %s is needed again, as %w: it was the standard input or, with {add}, what was new",
+			folder.Path, why))
+	}
+	if o.Say != nil {
+		o.Say(why)
+	}
+	in, err := readInput(ctx, c, temp)
+	if err != nil {
+		return nil, err
+	}
+	return in.rows(ctx, folder, o.Threshold)
+}
+
+// whyInput says what of the results needs the input, nil if rows suffice.
+func whyInput(folder *finished.Folder, o Options) error {
+	for _, name := range copies {
+		if slices.Contains(o.Emit, name) {
+			return fmt.Errorf("%s has its records", name)
+		}
+	}
+	split := folder.Summary.Config.Split
+	switch {
+	case o.Keep.Basis() > preference.InOrder:
+		return setting.Errorf("{keep} %s depends on it", o.Keep)
+	case !folder.Has(output.Clusters):
+		return fmt.Errorf("the run wrote no %s", output.Clusters)
+	case split != keep.Component:
+		return setting.Errorf("with {split} %s, %s lacks documents", split, output.Clusters)
+	case len(folder.Summary.Files.Order) > 0:
+		return errors.New("the files are not in the order of their names")
+	}
+	return nil
+}
+
 // check returns an error that says what the rows of a run lack for the options.
 func check(folder *finished.Folder, o *Options) error {
 	c, s, scorer := &folder.Summary.Config, &folder.Summary, folder.Summary.Config.Scorer()
 	again := "the pairs of the run in " + folder.Path + " do not suffice: "
 	for _, name := range o.Emit {
-		if !slices.Contains(outputs, name) {
+		if all := slices.Concat(outputs, copies); !slices.Contains(all, name) {
 			return setting.Errorf("{emit} %s: only %s can be made of pairs: run the job again for other outputs", name,
-				strings.Join(outputs, ", "))
+				strings.Join(all, ", "))
 		}
 	}
 	switch {
 	case !scorer.HasClusters || scorer.IsDistance:
 		return fmt.Errorf("%sthey are not scored by the Jaccard similarity of sets", again)
-	case !folder.Has(output.Pairs) || !folder.Has(output.Clusters):
-		return setting.Errorf(
-			"the job in %s has written only %s, and %[3]s and %[4]s are required: run it again with {emit} %[3]s,%[4]s",
-			folder.Path, strings.Join(c.Emit, ", "), output.Clusters, output.Pairs)
-	case !scorer.IsExact || !c.CommonLaw().IsOff():
-		return fmt.Errorf("%stheir similarities are estimates, or leave common shingles out", again)
+	case !folder.Has(output.Pairs):
+		return folder.Need(output.Pairs)
+	case !scorer.IsExact:
+		return fmt.Errorf("%stheir similarities are estimates", again)
 	case c.Across != "":
 		return setting.Errorf("%s{across} %s decides about documents that are not in the rows", again, c.Across)
+	case c.SourceField != "" && slices.Contains(o.Emit, output.Annotated):
+		return setting.Errorf("{emit} %s: counts sources, which pairs do not tell with {source_field}: run it again",
+			output.Annotated)
 	case c.RemoveIf != "":
 		return setting.Errorf("%s{remove_if} %s depends on sizes of sets, which rows do not tell: run the job again",
 			again, c.RemoveIf)
-	case c.Split != keep.Component:
-		return setting.Errorf(
-			"%sof {split} %s, the rows of clusters do not have all documents: run the job again with {split} %s",
-			again, c.Split, keep.Component)
 	case s.Skipped.Groups > 0:
 		return fmt.Errorf("%s%d groups of documents were too dense to compare all pairs", again, s.Skipped.Groups)
 	case o.Threshold < c.Threshold:
@@ -142,9 +204,6 @@ func check(folder *finished.Folder, o *Options) error {
 		return setting.Errorf("{threshold} must be from %v, as in the run, to 1, not %v", c.Threshold, o.Threshold)
 	case o.Drop == keep.Reference && len(c.Reference) == 0:
 		return setting.Errorf("{drop} reference: the run in %s had no {reference}", folder.Path)
-	case o.Keep.Basis() > preference.InOrder:
-		return setting.Errorf("{keep} must be %s: the rows do not have what %s depends on",
-			preference.Forms(preference.InOrder), o.Keep)
 	}
 	return nil
 }
@@ -159,6 +218,7 @@ func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 		Files:   of.Files,
 		Plan:    of.Plan,
 		Totals:  findings.Totals{Counts: of.Counts.OfInput(), PassedOver: of.PassedOver},
+		Extras:  findings.Extras{Common: of.Common},
 		Sources: []sources.Row{},
 		Stages:  []finished.Stage{},
 	}
@@ -171,9 +231,13 @@ func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 	c.Emit = o.Emit
 	c.OutputFormat = o.Format
 	c.Output, c.Overwrite, c.Temp, c.State, c.Guard, c.FailOn = o.Output, o.Overwrite, "", "", nil, nil
-	c.Rebuild, c.Republish, c.AllowRemoval = false, false, false
+	c.Rebuild, c.Republish, c.AllowRemoval, c.RemovalLimit = false, false, false, 0
 	usual := job.Default() // settings of other outputs
-	c.Trimming, c.Mirroring, c.Layout, c.Columns = usual.Trimming, usual.Mirroring, usual.Layout, nil
+	if c.Trimming, c.Mirroring = usual.Trimming, usual.Mirroring; !c.EmitsCopies() {
+		c.Layout, c.Columns = usual.Layout, nil
+	} else if o.Layout != "" {
+		c.Layout = o.Layout
+	}
 	method, _ := methods.Of(s.Plan.Keys)
 	s.Plan.ExpectedRecall = method.Promise(&methods.Parameters{
 		Threshold: c.Threshold,
@@ -197,6 +261,7 @@ func newSummary(folder *finished.Folder, o Options) (finished.Summary, error) {
 	return s, nil
 }
 
+// write writes the outputs. It returns what has been found, and the files.
 func (r *rows) write(ctx context.Context, f write.Files,
 	summary *finished.Summary,
 ) (*findings.Findings, []output.File, error) {
@@ -222,7 +287,9 @@ func (r *rows) write(ctx context.Context, f write.Files,
 		findings.Merge(found, own)
 		pairs := func(row func(output.Pair) error) error {
 			for _, i := range of[number] {
-				if err := row(r.pairs[i]); err != nil {
+				pair := r.pairs[i]
+				pair.Kind = c.PairKind()
+				if err := row(pair); err != nil {
 					return err
 				}
 			}
@@ -232,12 +299,20 @@ func (r *rows) write(ctx context.Context, f write.Files,
 			if !slices.Contains(c.Emit, name) {
 				continue
 			}
-			file, err := f.Shard(shard, pairs, f.Name(name, number, shards), output.SetPair, names, ctx.Err)
+			file, err := f.Shard(shard, pairs, f.Name(name, number, shards), c.PairKind(), names, ctx.Err)
 			if err != nil {
 				return nil, nil, err
 			}
 			files = append(files, file)
 		}
+	}
+	if r.input != nil {
+		found.Counts.Unranked, found.Counts.UnrankedTies = r.input.counts.Unranked, r.input.counts.UnrankedTies
+		copied, err := r.input.copies(ctx, c, f, all, found)
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, copied...)
 	}
 	found.Finish()
 	rejects, err := f.Rejects(r.rejects)

@@ -168,16 +168,15 @@ func TestSays(t *testing.T) {
 	}{
 		{
 			func(c *job.Config) { c.Emit = []string{output.Clusters} }, func(*Options) {}, failure.Usage,
-			"pairs are required",
+			"pairs is required",
 		},
 		{func(*job.Config) {}, func(o *Options) { o.Threshold = .5 }, failure.Usage, "begin at threshold 0.7"},
 		{func(*job.Config) {}, func(o *Options) { o.Threshold = 1.5 }, failure.Usage, "not 1.5"},
 		{func(*job.Config) {}, func(o *Options) { o.Threshold = math.NaN() }, failure.Usage, "not NaN"},
 		{
-			func(*job.Config) {}, func(o *Options) { o.Keep = "longest" }, failure.Usage,
-			"what longest depends on",
+			func(*job.Config) {}, func(o *Options) { o.Keep = "rank:none" }, failure.Usage, "no such file",
 		},
-		{func(*job.Config) {}, func(o *Options) { o.Emit = []string{output.Unique} }, failure.Usage, "emit unique"},
+		{func(*job.Config) {}, func(o *Options) { o.Emit = []string{output.Trimmed} }, failure.Usage, "emit trimmed"},
 		{func(c *job.Config) { c.Across, c.Reference = "id", nil }, func(*Options) {}, failure.Usage, "across id"},
 		{
 			func(c *job.Config) { c.Keys, c.Threshold = "simhash", job.Default().Threshold }, func(*Options) {},
@@ -187,7 +186,6 @@ func TestSays(t *testing.T) {
 			func(c *job.Config) { c.Keys, c.Verify = "minhash", "sketch" }, func(*Options) {}, failure.Usage,
 			"are estimates",
 		},
-		{func(c *job.Config) { c.Split = keep.Star }, func(*Options) {}, failure.Usage, "of split star"},
 	} {
 		config := corpusOf(t, func(i int) string { return fmt.Sprint(i) })
 		c.change(&config)

@@ -26,13 +26,18 @@ type rows struct {
 	pairs   []output.Pair    // from the threshold on
 	edges   []records.Edge[records.Number]
 	rejects []output.Reject
+	input   *input // nil if it was not read again
 }
+
+// orderError says that rows do not tell the order of documents in the corpus.
+type orderError string
+
+func (e orderError) Error() string { return string(e) }
 
 // document is a document of a cluster, as its row has it.
 type document struct {
 	id, ref     string
 	file        string
-	place       int // of the file in the corpus; 0 where files are in the order of their names
 	position    int64
 	isReference bool
 	capture     *records.Capture // nil for a document of no web archive
@@ -40,32 +45,20 @@ type document struct {
 
 // read reads the rows of a run. A folder whose rows do not fit together is an error.
 func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error) {
-	files := &folder.Summary.Files
-	if n := len(files.Order); n > 0 && int64(n) < files.Read {
-		return nil, fmt.Errorf(
-			"%s: the results name the first %d of %d files, and these are not in the order of their names: "+
-				"run the job again", folder.Path, n, files.Read)
-	}
-	places := make(map[string]int, len(files.Order))
-	for i, name := range files.Order {
-		places[quoting.Original(name)] = i
-	}
 	var all []document
 	cluster, first := "", -1 // of the last row
 	for m, err := range finished.Rows[output.Member](ctx, folder, output.Clusters) {
 		if err != nil {
 			return nil, err
 		}
-		one, err := documentOf(m, places)
+		one, err := documentOf(m)
 		if err != nil {
 			return nil, err
 		}
 		switch {
 		case m.Cluster == cluster && one.compare(all[len(all)-1]) <= 0,
 			m.Cluster != cluster && first >= 0 && one.compare(all[first]) <= 0:
-			return nil, fmt.Errorf(
-				"clusters in %s: the order of documents in the corpus cannot be told from rows: "+
-					"%s is not where its name would be; run the job again", folder.Path, m.Ref)
+			return nil, orderError(m.Ref + " is not where its name would be")
 		case m.Cluster != cluster:
 			cluster, first = m.Cluster, len(all)
 		}
@@ -79,17 +72,11 @@ func read(ctx context.Context, folder *finished.Folder, o Options) (*rows, error
 	if err := r.join(ctx, folder, all, o.Threshold); err != nil {
 		return nil, err
 	}
-	for reject, err := range finished.Rows[output.Reject](ctx, folder, output.Rejects) {
-		if err != nil {
-			return nil, err
-		}
-		r.rejects = append(r.rejects, reject)
-	}
 	return r, nil
 }
 
-// documentOf returns the document of a row, given the places of the files if they are not in the order of their names.
-func documentOf(m output.Member, places map[string]int) (document, error) {
+// documentOf returns the document of a row.
+func documentOf(m output.Member) (document, error) {
 	colon := max(strings.LastIndexByte(m.Ref, ':'), 0)
 	file := m.Ref[:colon]
 	position, err := strconv.ParseInt(strings.TrimPrefix(m.Ref[colon:], ":"), 10, 64)
@@ -97,7 +84,6 @@ func documentOf(m output.Member, places map[string]int) (document, error) {
 		return document{}, fmt.Errorf("%q is no ref of a document", m.Ref)
 	}
 	d := document{id: m.ID, ref: m.Ref, file: quoting.Original(file), position: position, isReference: m.Reference}
-	d.place = places[d.file]
 	if m.URL != "" || m.Date != "" {
 		d.capture = &records.Capture{URL: m.URL, Date: m.Date}
 	}
@@ -111,8 +97,7 @@ func (d document) compare(other document) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(d.place, other.place), strings.Compare(d.file, other.file),
-		cmp.Compare(d.position, other.position))
+	return cmp.Or(strings.Compare(d.file, other.file), cmp.Compare(d.position, other.position))
 }
 
 // place gives sorted documents their refs, and their priority.
@@ -150,7 +135,7 @@ func (r *rows) place(all []document, preferred preference.Preference) error {
 	return err
 }
 
-// join reads the pairs from the threshold on, and finds out which documents rows call by their refs.
+// join reads the rejects, and the pairs from the threshold on. It finds out which documents rows call by their refs.
 func (r *rows) join(ctx context.Context, folder *finished.Folder, all []document, threshold float64) error {
 	byID, byRef := make(map[string]records.Number, len(all)), make(map[string]records.Number, len(all))
 	for i, d := range all {
@@ -165,13 +150,19 @@ func (r *rows) join(ctx context.Context, folder *finished.Folder, all []document
 				"results in %s: %s is the id of a document and the ref of another one, "+
 					"so pairs do not tell which is meant: run the job again", folder.Path, name)
 		case !isID && !isRef:
-			return 0, fmt.Errorf("results in %s are not whole: pairs has %s, and clusters has not: run the job again",
+			return 0, fmt.Errorf("results in %s are not whole: pairs has %s, which is no document: run the job again",
 				folder.Path, name)
 		case !isID:
 			r.members[at].Repeated = true
 			return at, nil
 		}
 		return i, nil
+	}
+	for reject, err := range finished.Rows[output.Reject](ctx, folder, output.Rejects) {
+		if err != nil {
+			return err
+		}
+		r.rejects = append(r.rejects, reject)
 	}
 	for pair, err := range finished.Rows[output.Pair](ctx, folder, output.Pairs) {
 		if err != nil {

@@ -49,11 +49,11 @@ type Counts struct {
 	// IgnoredWhole counts the documents that contain hardly anything else.
 	IgnoredWhole int64 `json:"ignored_whole,omitempty" of:"input" label:"hardly more than base texts"`
 	// CommonIn counts the documents, the reference included, with common shingles.
-	CommonIn int64 `json:"common_in,omitempty" label:"with common shingles"`
+	CommonIn int64 `json:"common_in,omitempty" of:"input" label:"with common shingles"`
 	// CommonShingles counts the common shingles, distinct per document.
-	CommonShingles int64 `json:"common_shingles,omitempty" label:"common shingles"`
+	CommonShingles int64 `json:"common_shingles,omitempty" of:"input" label:"common shingles"`
 	// CommonWhole counts the documents that contain hardly anything else.
-	CommonWhole int64 `json:"common_whole,omitempty" label:"hardly more than common shingles"`
+	CommonWhole int64 `json:"common_whole,omitempty" of:"input" label:"hardly more than common shingles"`
 	// Identical counts the pairs of identical documents: one for each document that is equal to an earlier one.
 	Identical int64 `json:"identical" label:"pairs of identical documents"`
 	// Candidates counts the pairs that were scored.
