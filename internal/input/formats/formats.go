@@ -304,7 +304,7 @@ func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Lim
 		return nil // no record of such a file lacks a field, or all do and its footer has told it
 	}
 	decoder := NewDecoder(wanted)
-	seen, advice := 0, ""
+	seen, advice, list := 0, "", ""
 	names := map[string]bool{}
 	for batch, err := range Batches(file, number, limits, wanted) {
 		if missing, is := errors.AsType[*parquetfile.FieldError](err); is {
@@ -328,7 +328,7 @@ func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Lim
 				for _, name := range fieldNames(wanted, batch.Header, record) {
 					names[name] = true
 				}
-				advice = adviceOn(wanted, &batch, record, seen, cmp.Or(advice, wrapped(record)))
+				advice, list = adviceOn(wanted, &batch, record, seen, advice), cmp.Or(list, wrapped(record))
 				return nil
 			})
 			if seen++; seen == probedRecords {
@@ -343,7 +343,10 @@ func probe(file corpus.File, number int, wanted corpus.Wanted, limits corpus.Lim
 		return nil
 	}
 	fault := noField(wanted.Fields, seen, names)
-	if advice != "" {
+	if seen > 1 {
+		list = "" // the records are objects of their own
+	}
+	if advice = cmp.Or(advice, list); advice != "" {
 		fault = advised(fault.Error() + advice)
 	}
 	return fault
@@ -353,12 +356,16 @@ type advised string
 
 func (a advised) Error() string { return string(a) }
 
-// WithAdvice adds to an error of [Probe] what to do, unless it says that itself.
-func WithAdvice(err error) error {
+// WithAdvice adds to an error of [Probe] what to do, unless it says that itself. Likely is the field that is probably
+// meant, empty if none is.
+func WithAdvice(err error, likely string) error {
 	if errors.As(err, new(advised)) || errors.As(err, new(RepeatedName)) {
 		return err
 	}
-	return setting.Errorf("%w: name the field with {text_field}", err)
+	if likely == "" {
+		return setting.Errorf("%w: name the field with {text_field}", err)
+	}
+	return setting.Errorf("%w: name the field, probably with {text_field} %s", err, likely)
 }
 
 // titleLines is in how many records the header of a table is looked for.

@@ -44,21 +44,22 @@ type jsonDecoder struct{ objects *corpus.JSONDecoder }
 
 func (d jsonDecoder) Decode(_, record []byte) (corpus.Record, error) { return d.objects.Decode(record) }
 
-func jsonNames(_ corpus.Wanted, _, line []byte) (names []string) {
+// mostDeep is how many objects a field that is named may be in.
+const mostDeep = 2
+
+func jsonNames(_ corpus.Wanted, _, line []byte) []string { return jsonNamesIn(line, "", 0) }
+
+func jsonNamesIn(object []byte, above string, deep int) (names []string) {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(line, &fields) != nil {
+	if bytes.HasPrefix(object, []byte("[")) { // of a list of objects, the first one
+		_ = json.NewDecoder(bytes.NewReader(bytes.TrimLeft(object[1:], " \t\r\n"))).Decode(&fields)
+	} else if json.Unmarshal(object, &fields) != nil {
 		return nil
 	}
 	for name, value := range fields {
-		names = append(names, name)
-		var inner map[string]json.RawMessage
-		if bytes.HasPrefix(value, []byte("[")) { // of a list of objects, the first one
-			_ = json.NewDecoder(bytes.NewReader(bytes.TrimLeft(value[1:], " \t\r\n"))).Decode(&inner)
-		}
-		if inner != nil || bytes.HasPrefix(value, []byte("{")) && json.Unmarshal(value, &inner) == nil {
-			for below := range inner {
-				names = append(names, name+"."+below)
-			}
+		names = append(names, above+name)
+		if deep < mostDeep {
+			names = append(names, jsonNamesIn(value, above+name+".", deep+1)...)
 		}
 	}
 	return names

@@ -20,10 +20,13 @@ var textFields = [][]string{
 	{"conversations.value"},
 	{"conversations.content"},
 	{"messages.content"},
+	{"messages.content.text"},
 	{"content"},
 	{"prompt", "completion"},
 	{"prompt", "response"},
 	{"question", "answer"},
+	{"question", "answers.text"},
+	{"question", "answers"},
 	{"prompt", "chosen"},
 	{"prompt.content", "chosen.content"},
 	{"chosen"},
@@ -96,10 +99,7 @@ func ChooseFields(c *job.Config, files []corpus.File) (chosen []string) {
 	if !choosesText || c.Records != "" && hasUsual(len(files), sample, usual.TextField) {
 		return chosen
 	}
-	fields := usualTexts(sample(at))
-	if len(fields) == 0 {
-		fields = longestText(sample(at))
-	}
+	fields := likelyTexts(sample(at))
 	if len(fields) > 1 && weigh(c, fields) {
 		return append(chosen, "weight")
 	}
@@ -157,6 +157,27 @@ func firstOf(names, likely []string) string {
 // hasFields reports whether a field is an object, or a list of them.
 func hasFields(names []string, name string) bool {
 	return slices.ContainsFunc(names, func(other string) bool { return strings.HasPrefix(other, name+".") })
+}
+
+// likelyTexts returns the fields of a file that probably are the text of a document; nil: nobody can tell.
+func likelyTexts(sample *formats.Sample) []string {
+	if usual := usualTexts(sample); len(usual) > 0 {
+		return usual
+	}
+	return longestText(sample)
+}
+
+// LikelyText returns the field that probably is the text in the first file that has fields; empty: nobody can tell.
+func LikelyText(files []corpus.File, wanted corpus.Wanted, limits corpus.Limits) string {
+	at := slices.IndexFunc(files, func(f corpus.File) bool { return f.Format.HasFields() })
+	if at < 0 {
+		return ""
+	}
+	fields := likelyTexts(formats.NewSample(files[at], wanted, limits))
+	if len(fields) == 0 {
+		return ""
+	}
+	return fields[len(fields)-1]
 }
 
 // usualTexts returns the fields of a file that usually are the text of a document; nil: it has none.

@@ -30,6 +30,15 @@ func TestChooseFields(t *testing.T) {
 		"chat": {
 			`{"id":"1","messages":[{"role":"user","content":"x"}]}`, nil, texts("messages.content", "id"), text,
 		},
+		"chat in parts": {
+			`{"id":"1","messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, nil,
+			texts("messages.content.text", "id"), text,
+		},
+		"questions": {
+			`{"id":"1","context":"` + long + `","question":"x","answers":{"text":["y"],"answer_start":[1]}}`, nil,
+			func(c *job.Config) { c.Weight = map[string]float64{"question": 1, "answers.text": 1} },
+			[]string{"weight"},
+		},
 		"shared chat": {
 			`{"id":"1","conversations":[{"from":"human","value":"x"}]}`, nil, texts("conversations.value", "id"), text,
 		},

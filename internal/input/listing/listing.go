@@ -255,7 +255,7 @@ func (l listed) checkFields(ctx context.Context, c *job.Config, files []corpus.F
 			case c.Fingerprints != "":
 				return setting.Errorf("{fingerprints}: %w", err)
 			}
-			return formats.WithAdvice(err)
+			return formats.WithAdvice(err, LikelyText(named, reading.Wanted(), limits))
 		}
 	}
 	if err := checkCopies(c, files); err != nil {

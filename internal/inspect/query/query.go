@@ -160,8 +160,9 @@ func (q *query) list(ctx context.Context) error {
 	if err := given.CheckEffects(q.files); err != nil {
 		return err
 	}
-	if err := formats.Probe(q.files, q.sketching.Wanted(), q.sketching.LineLimits()); err != nil {
-		return formats.WithAdvice(err)
+	wanted, limits := q.sketching.Wanted(), q.sketching.LineLimits()
+	if err := formats.Probe(q.files, wanted, limits); err != nil {
+		return formats.WithAdvice(err, listing.LikelyText(q.files, wanted, limits))
 	}
 	return nil
 }
