@@ -43,6 +43,8 @@ type Checked struct {
 	// zero without a state.
 	Plan  incremental.Plan
 	Files state.Difference
+	// Endings are the endings of the copies of input files, such as jsonl.gz.
+	Endings []string
 }
 
 // Check checks the settings of a job and its output folder, lists its inputs, and compares them with its state. It
@@ -70,6 +72,9 @@ func Check(ctx context.Context, config job.Config) (c Checked, err error) {
 		return c, failure.New(failure.Storage, err)
 	}
 	c.Bytes = r.Bytes
+	for i := range r.inputs.Files[r.inputs.References():] {
+		c.Endings = append(c.Endings, r.inputs.Files[r.inputs.References()+i].Ending())
+	}
 	if r.state != nil {
 		c.Plan, c.Files = r.plan(), r.state.difference
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ import (
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/internal/storage"
 	"mirrorbeam.dev/job"
+	"mirrorbeam.dev/pipeline"
 )
 
 // fileEnding matches the ending of a name of --output that is a file, not a folder.
@@ -64,15 +66,14 @@ func toOneFile(c *job.Config, isLocal bool, out io.Writer) (*oneFile, error) {
 		return refuse("it is part of what is read: name another file")
 	}
 	o.output = outputs[0]
-	isRows := !slices.Contains(output.Copies, o.output)
-	if ending := fileEnding.FindStringSubmatch(strings.ToLower(o.name)); isRows && ending != nil {
-		if !slices.Contains(output.Formats, output.Format(ending[1])) {
+	if ending := output.Format(o.wanted()); ending != "" && !slices.Contains(output.Copies, o.output) {
+		if !slices.Contains(output.Formats, ending) {
 			return refuse("rows of %s are written as %s", o.output, strings.Join(job.Values("output_format"), ", "))
 		}
-		if slices.Contains(c.Given, "output_format") && c.OutputFormat != output.Format(ending[1]) {
+		if slices.Contains(c.Given, "output_format") && c.OutputFormat != ending {
 			return refuse("--output-format %s says otherwise: leave one of them out", c.OutputFormat)
 		}
-		c.OutputFormat = output.Format(ending[1])
+		c.OutputFormat = ending
 	}
 	if _, err := storage.Stat(o.name); o.name != corpus.Stdin && !c.Overwrite && !errors.Is(err, fs.ErrNotExist) {
 		if info, err := os.Stat(o.name); err != nil || info.Mode().IsRegular() { // a pipe or a device has no content
@@ -122,24 +123,53 @@ func (o *oneFile) publish(summary *finished.Summary) error {
 	return finish(err)
 }
 
-// write writes files of an output as one file: files of lines one after the other, in the compression of its name.
-func (o *oneFile) write(out io.Writer, paths []string) (err error) {
-	wanted, endings := "", []string{}
-	if parts := fileEnding.FindStringSubmatch(strings.ToLower(o.name)); parts != nil {
-		wanted = parts[1]
+// checkCopies refuses, before the job, a file that cannot have the copies of records as they are in the input.
+func (o *oneFile) checkCopies(ctx context.Context, c job.Config) error {
+	if o == nil || !slices.Contains(output.Copies, o.output) {
+		return nil
 	}
-	for _, path := range paths {
-		_, ending, _ := strings.Cut(filepath.Base(path), ".")
-		switch endings = append(endings, ending); {
+	found, err := pipeline.Check(ctx, c)
+	if err == nil {
+		err = o.check(found.Endings)
+	}
+	return err
+}
+
+// wanted returns the ending of the file, empty if its name has none.
+func (o *oneFile) wanted() string {
+	if parts := fileEnding.FindStringSubmatch(strings.ToLower(o.name)); parts != nil {
+		return parts[1]
+	}
+	return ""
+}
+
+// check returns an error if files with these endings cannot become the file.
+func (o *oneFile) check(endings []string) error {
+	wanted := o.wanted()
+	for _, ending := range endings {
+		switch {
 		case wanted != "" && wanted != ending && !(isLines(wanted) && isLines(ending)):
 			return failure.Errorf(failure.Usage,
 				"--output %s: %s has the records as they are in the input: name a file that ends with .%s",
 				shellName(o.name), o.output, ending)
-		case len(paths) > 1 && !isLines(ending):
+		case len(endings) > 1 && !isLines(ending):
 			return failure.Errorf(failure.Usage,
 				"--output %s: %s has %d files of %s, which are not joined: name a folder",
-				shellName(o.name), o.output, len(paths), ending)
+				shellName(o.name), o.output, len(endings), ending)
 		}
+	}
+	return nil
+}
+
+// write writes files of an output as one file: files of lines one after the other, in the compression of its name.
+func (o *oneFile) write(out io.Writer, paths []string) (err error) {
+	wanted, endings := o.wanted(), []string{}
+	for _, path := range paths {
+		_, ending, _ := strings.Cut(filepath.Base(path), ".")
+		endings = append(endings, ending)
+	}
+	if err := o.check(endings); err != nil {
+		return err
 	}
 	endings = slices.Compact(endings)
 	if len(endings) == 1 && (wanted == "" || path.Ext(wanted) == path.Ext(endings[0])) {

@@ -46,6 +46,9 @@ func (c *runCommand) Run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	defer file.end()
+	if err := file.checkCopies(ctx, c.Config); err != nil {
+		return err
+	}
 	if c.Check {
 		return c.check(ctx)
 	}
