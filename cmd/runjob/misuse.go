@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"mirrorbeam.dev/job"
 )
 
 // notListed matches the parser's fault of a value that is none of a list.
@@ -85,8 +87,9 @@ func choices(of *kong.Node, name string) string {
 
 // explainArgument says where an argument belongs that the called command does not take. Fault is the parser's error.
 func explainArgument(fault error, argument string, called *kong.Node, args []string) error {
-	if ours := foreignCommands[argument]; ours != "" && argument == args[0] {
-		return fmt.Errorf("unknown command %s, did you mean 'runjob %s'?", argument, ours)
+	argument, like, _ := strings.Cut(argument, ", ")
+	if argument == args[0] {
+		return explainUnknown(argument, like)
 	}
 	at := max(slices.Index(args, argument), 0)
 	if list := listBefore(called, args[:at]); list != "" {
@@ -104,6 +107,21 @@ func explainArgument(fault error, argument string, called *kong.Node, args []str
 			strings.Join(places, ", "))
 	}
 	return fault
+}
+
+// explainUnknown says what a first argument may mean that is no command, unless the parser knows what it is like.
+func explainUnknown(argument, like string) error {
+	ours := foreignCommands[argument]
+	switch {
+	case ours != "":
+	case slices.Contains(job.Values("emit"), argument):
+		ours = "run --emit " + argument
+	case exists(argument):
+		ours = "run " + shellName(argument)
+	default:
+		return fmt.Errorf("unknown command %s, %s", argument, cmp.Or(like, "'runjob --help' lists all"))
+	}
+	return fmt.Errorf("unknown command %s, did you mean \"runjob %s\"?", argument, ours)
 }
 
 // listBefore returns the flag and value at the end of the arguments, as "--emit clusters", if the flag takes a list.
@@ -160,7 +178,13 @@ func explainFlag(name string, parser *kong.Kong, args []string, beams []beamFlag
 			"unknown flag %s: a plan always covers the whole corpus; drop the flag", name)
 	}
 	if ours := foreignFlags[strings.ReplaceAll(name, "_", "-")]; ours != "" {
-		return fmt.Errorf("unknown flag %s: here it is %s", name, ours)
+		flag, _, _ := strings.Cut(ours, " ")
+		if slices.Contains(flagsOf(parser, args[0], beams), flag) {
+			return fmt.Errorf("unknown flag %s: here it is %s", name, ours)
+		}
+		if others := commandsWith(parser, flag); len(others) > 0 {
+			return fmt.Errorf("unknown flag %s: it is %s, a flag of %s", name, flag, strings.Join(others, ", "))
+		}
 	}
 	if usage := asArgument(parser, args, name); usage != "" {
 		return fmt.Errorf("unknown flag %s: leave the flag out, as in %s", name, usage)
@@ -187,13 +211,15 @@ var foreignFlags = byWord(map[string]string{
 	"--min-shingles":                "--min-length --min-ngram-size",
 	"--hamming":                     "--bit-diff",
 	"--bits":                        "--hash-bits",
-	"--lanes":                       "--num-workers --num-proc --workers --threads --n-jobs --jobs",
-	"--temp":                        "--cache-dir --tmp --tmpdir",
+	"--lanes":                       "--num-workers --num-proc --workers --threads --num-threads --n-jobs --jobs -j",
+	"--temp":                        "--cache-dir --tmp --tmpdir --work-dir --scratch",
 	"--input":                       "--path --paths --files",
 	"--output":                      "--out --output-dir --out-dir",
-	"--check":                       "--dry-run",
-	"--overwrite":                   "--force",
-	"--log-every 1s":                "--verbose --progress",
+	"--check":                       "--dry-run -n",
+	"--overwrite":                   "--force -f --yes -y",
+	"--log-every 1s":                "--verbose -v --debug --progress",
+	"--quiet":                       "--silent",
+	"--memory":                      "--max-memory --memory-limit --mem",
 	"--keys minhash":                "--minhash",
 	"--keys simhash":                "--simhash",
 	"--keys exact":                  "--exact",
@@ -201,12 +227,14 @@ var foreignFlags = byWord(map[string]string{
 
 // foreignCommands are commands of other programs, and what takes their place.
 var foreignCommands = byWord(map[string]string{
-	"run":     "dedup dedupe deduplicate cluster find scan",
-	"query":   "search lookup",
-	"explain": "compare diff",
-	"report":  "stats html",
-	"recut":   "threshold rethreshold",
-	"mirrors": "sites",
+	"--help":            "help",
+	"run":               "dedup dedupe deduplicate cluster find scan similarity minhash near-duplicates",
+	"run --emit unique": "uniq filter clean remove",
+	"query":             "search lookup",
+	"explain":           "compare diff",
+	"report":            "stats html",
+	"recut":             "threshold rethreshold",
+	"mirrors":           "sites",
 })
 
 func byWord(texts map[string]string) map[string]string {

@@ -46,7 +46,7 @@ func (c *reportCommand) Run(ctx context.Context, out io.Writer) error {
 	if err := writePage(path, page); err != nil {
 		return failure.New(failure.Storage, err)
 	}
-	say(os.Stderr, "report in %s\n", path)
+	say(os.Stderr, "report in %s\n", shellName(path))
 	return nil
 }
 
@@ -100,7 +100,7 @@ func (l *logging) report(ctx context.Context, wanted bool, folder string) error 
 	if err != nil {
 		return failure.Errorf(failure.Storage, "the results are published, and --report fails: %w", err)
 	}
-	l.note("report in %s", of.path())
+	l.note("report in %s", shellName(of.path()))
 	return nil
 }
 
