@@ -46,7 +46,7 @@ func (c *explainCommand) Run(ctx context.Context, out io.Writer) error {
 	} else if is {
 		return answer(out, c.JSON, row, printSuspect)
 	}
-	x, err := explain.Explain(ctx, folder, c.A, c.B, c.NoInput)
+	x, err := explain.Explain(ctx, folder, c.A, c.B, c.NoInput, difference.Brief())
 	if err != nil {
 		return failure.New(failure.Input, err)
 	}

@@ -29,6 +29,7 @@ type commands struct {
 	Show    showCommand    `cmd:""`
 	Explain explainCommand `cmd:""`
 	Report  reportCommand  `cmd:""`
+	Explore exploreCommand `cmd:""`
 	Recut   recutCommand   `cmd:""`
 	Eval    evalCommand    `cmd:""`
 	Query   queryCommand   `cmd:""`

@@ -233,6 +233,7 @@ var foreignCommands = byWord(map[string]string{
 	"query":             "search lookup",
 	"explain":           "compare diff",
 	"report":            "stats html",
+	"explore":           "serve browse view ui",
 	"recut":             "threshold rethreshold",
 	"mirrors":           "sites",
 })

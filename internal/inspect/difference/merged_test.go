@@ -23,13 +23,13 @@ func TestMerged(t *testing.T) {
 			{Both: "one two three four five"}, {A: "six", B: "6"}, {Both: "seven eight nine ten eleven twelve"},
 		}},
 	} {
-		got := SideBySide(c.a, c.b, 3, sketch.ScriptTokens).Merged()
+		got := SideBySide(c.a, c.b, 3, sketch.ScriptTokens, Brief()).Merged()
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q and %q: %+v, want %+v", c.a, c.b, got, c.want)
 		}
 	}
 	// The second text has both parts, in the other order.
-	got := SideBySide(long+" and "+other, other+"\n"+long, 3, sketch.ScriptTokens).Merged()
+	got := SideBySide(long+" and "+other, other+"\n"+long, 3, sketch.ScriptTokens, Brief()).Merged()
 	want := []Run{{Both: long}, {A: "and"}, {Both: other, Moved: true}}
 	if !slices.Equal(got, want) {
 		t.Errorf("moved: %+v, want %+v", got, want)
@@ -56,7 +56,7 @@ func TestMergedIsWhole(t *testing.T) {
 			b = a[len(a)/2:] + b + a[:len(a)/3]
 		}
 		ofA, ofB := "", ""
-		for _, run := range SideBySide(a, b, 3, sketch.ScriptTokens).Merged() {
+		for _, run := range SideBySide(a, b, 3, sketch.ScriptTokens, Brief()).Merged() {
 			ofA, ofB = ofA+run.Both+run.A, ofB+run.Both+run.B
 		}
 		if bare(ofA) != bare(a) || letters(ofB) != letters(b) {

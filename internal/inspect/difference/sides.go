@@ -13,11 +13,15 @@ import (
 )
 
 const (
-	shownBytes = 8 << 10
 	// before is how much of a text is shown before the longest passage, if the text is not shown from its beginning.
-	before       = 1 << 10
-	mostPassages = 24
+	before = 1 << 10
 )
+
+// Extent is how much of two texts is shown side by side: the most bytes of each, and the most passages.
+type Extent struct{ Bytes, Passages int }
+
+// Brief is what fits on a page beside other things.
+func Brief() Extent { return Extent{Bytes: 8 << 10, Passages: 24} }
 
 // Texts are two texts side by side.
 type Texts struct {
@@ -50,7 +54,7 @@ type Passage struct {
 
 // SideBySide finds the passages that two texts have, in shingles of the given number of words, and cuts the texts at
 // them. Tokens says what a word is. The result is nil if the number of words is impossible.
-func SideBySide(a, b string, shingle int, tokens sketch.Tokens) *Texts {
+func SideBySide(a, b string, shingle int, tokens sketch.Tokens, most Extent) *Texts {
 	sequencer, err := sketch.NewSequencer(sketch.Options{Measure: sketch.Measure{Shingle: shingle, Tokens: tokens}},
 		false)
 	if err != nil {
@@ -61,12 +65,12 @@ func SideBySide(a, b string, shingle int, tokens sketch.Tokens) *Texts {
 	matcher.Compare(sketch.NewIndexedSequence(first), sketch.NewIndexedSequence(second))
 	spans := matcher.Spans()
 	t := &Texts{}
-	fromA, toA := window(a, spans, func(s sketch.Span) uint32 { return s.StartA })
-	fromB, toB := window(b, spans, func(s sketch.Span) uint32 { return s.StartB })
+	fromA, toA := window(a, spans, most.Bytes, func(s sketch.Span) uint32 { return s.StartA })
+	fromB, toB := window(b, spans, most.Bytes, func(s sketch.Span) uint32 { return s.StartB })
 	for _, span := range spans {
 		isShown := int(span.StartA) >= fromA && int(span.EndA) <= toA && int(span.StartB) >= fromB &&
 			int(span.EndB) <= toB
-		if isShown && len(t.Passages) < mostPassages {
+		if isShown && len(t.Passages) < most.Passages {
 			t.Passages = append(t.Passages, Passage{Words: span.Words, span: span})
 		}
 	}
@@ -159,11 +163,11 @@ func markChanges(all []Piece, at int, common []stretch) (cut []Piece) {
 }
 
 // window returns the part of a text to show: around the longest passage if that is there, else the beginning.
-func window(text string, spans []sketch.Span, start func(sketch.Span) uint32) (from, to int) {
-	if len(spans) > 0 && int(start(spans[0])) > shownBytes/2 && len(text) > shownBytes {
+func window(text string, spans []sketch.Span, most int, start func(sketch.Span) uint32) (from, to int) {
+	if len(spans) > 0 && int(start(spans[0])) > most/2 && len(text) > most {
 		from = int(start(spans[0])) - before
 	}
-	to = min(from+shownBytes, len(text))
+	to = min(from+most, len(text))
 	for to < len(text) && to > from && !utf8.RuneStart(text[to]) {
 		to--
 	}

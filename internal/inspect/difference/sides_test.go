@@ -12,7 +12,7 @@ import (
 func TestSideBySide(t *testing.T) {
 	a := "one two three four five six seven eight nine ten, and then something else"
 	b := "before it: one two three four five six seven eight nine ten. After it nothing"
-	s := SideBySide(a, b, 3, sketch.ScriptTokens)
+	s := SideBySide(a, b, 3, sketch.ScriptTokens, Brief())
 	join := func(side Side) (whole, marked string) {
 		for _, piece := range side.Pieces {
 			if whole += piece.Text; piece.Passage == 1 {
@@ -27,13 +27,13 @@ func TestSideBySide(t *testing.T) {
 		markedA != "one two three four five six seven eight nine ten" {
 		t.Errorf("%+v", s)
 	}
-	long := strings.Repeat("é ", shownBytes)
-	s = SideBySide(long+a, long+b, 3, sketch.ScriptTokens)
-	if wholeA, _ := join(s.A); len(wholeA) > shownBytes || !s.A.CutBefore && !s.A.CutAfter ||
+	long := strings.Repeat("é ", Brief().Bytes)
+	s = SideBySide(long+a, long+b, 3, sketch.ScriptTokens, Brief())
+	if wholeA, _ := join(s.A); len(wholeA) > Brief().Bytes || !s.A.CutBefore && !s.A.CutAfter ||
 		strings.ToValidUTF8(wholeA, "") != wholeA {
 		t.Errorf("%d bytes of a long text are shown", len(wholeA))
 	}
-	if s = SideBySide("", "", 3, sketch.ScriptTokens); len(s.Passages) > 0 {
+	if s = SideBySide("", "", 3, sketch.ScriptTokens, Brief()); len(s.Passages) > 0 {
 		t.Errorf("empty texts: %+v", s)
 	}
 }
@@ -41,7 +41,7 @@ func TestSideBySide(t *testing.T) {
 // TestChanges: of two texts that differ in one word, that word is marked, and nothing else.
 func TestChanges(t *testing.T) {
 	a := "a wren sat in the old elm and sang until the day was gone"
-	s := SideBySide(a, strings.Replace(a, "elm", "oak", 1), 3, sketch.ScriptTokens)
+	s := SideBySide(a, strings.Replace(a, "elm", "oak", 1), 3, sketch.ScriptTokens, Brief())
 	for text, side := range map[string]Side{"elm": s.A, "oak": s.B} {
 		var changed []string
 		for _, piece := range side.Pieces {

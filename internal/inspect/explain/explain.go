@@ -38,6 +38,8 @@ type Explanation struct {
 	Path *Path `json:"path,omitempty"`
 	// Difference has the texts, read as one; nil if they cannot be read.
 	Difference []difference.Run `json:"difference,omitempty"`
+	// Sides has the texts beside each other; nil if they cannot be read.
+	Sides *difference.Texts `json:"-"`
 	// Notes say what cannot be told, and why.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -88,6 +90,7 @@ type explainer struct {
 	method  *methods.Method
 	scorer  methods.Scorer
 	noInput bool
+	extent  difference.Extent
 	// leavesIgnored and leavesCommon say whether the run leaves out shingles of base texts, and common ones.
 	leavesIgnored, leavesCommon bool
 
@@ -99,8 +102,12 @@ type explainer struct {
 // Explain explains what became of two documents, given their ids, refs or URLs. It reads the rows of clusters and of
 // pairs once, and the files of the input that hold the two. If the rows do not say which files these are, it reads the
 // whole input. It is an error if there is no such document, or if several have an id or a URL.
-func Explain(ctx context.Context, f *finished.Folder, a, b string, noInput bool) (*Explanation, error) {
+// Of long texts it compares no more than the extent.
+func Explain(ctx context.Context, f *finished.Folder, a, b string, noInput bool,
+	most difference.Extent,
+) (*Explanation, error) {
 	x := newExplainer(f, noInput)
+	x.extent = most
 	x.Folder, x.A.Given, x.B.Given, x.Reasons = f.Path, rowName(a), rowName(b), []string{}
 	if x.A.Given == x.B.Given {
 		return nil, setting.Errorf("%s is one document: name two", a)

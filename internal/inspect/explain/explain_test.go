@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"mirrorbeam.dev/internal/inspect/difference"
 	"mirrorbeam.dev/internal/inspect/explain"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/result/finished"
@@ -130,7 +131,7 @@ func jaccard(a, b string) (similarity, inB, inA float64) {
 // explain explains two documents.
 func (l *library) explain(t *testing.T, a, b string, noInput bool) *explain.Explanation {
 	t.Helper()
-	x, err := explain.Explain(t.Context(), l.folder, a, b, noInput)
+	x, err := explain.Explain(t.Context(), l.folder, a, b, noInput, difference.Brief())
 	if err != nil {
 		t.Fatal(err)
 	}

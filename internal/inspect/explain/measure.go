@@ -196,7 +196,8 @@ func (x *explainer) measure() error {
 		x.Similarity.Whole = &whole
 	}
 	if x.config.HasTexts() {
-		sides := difference.SideBySide(x.a.content, x.b.content, x.config.Shingle, x.config.Tokens)
+		sides := difference.SideBySide(x.a.content, x.b.content, x.config.Shingle, x.config.Tokens, x.extent)
+		x.Sides = sides
 		x.Difference = sides.Merged()
 		for _, p := range sides.Passages {
 			x.Similarity.Words = max(x.Similarity.Words, int(p.Words))

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"mirrorbeam.dev/internal/clusters"
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/input/corpus"
@@ -266,25 +265,15 @@ func (r *rows) write(ctx context.Context, f write.Files,
 	summary *finished.Summary,
 ) (*findings.Findings, []output.File, error) {
 	c, found := &summary.Config, &findings.Findings{Totals: summary.Totals}
-	shards := work.OutputShards(found.Counts)
-	all, of, err := clusters.Cut(&r.layout, r.members, r.edges, shards)
+	all, of, err := r.shards(found)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, shard := range all {
-		named, sent := shard.Sent()
-		found.Counts.NamedByRef, found.Sent = found.Counts.NamedByRef+named, found.Sent+sent
-	}
 	names, files := output.Names{AreIntegers: found.Counts.HasIntegerNames(), HaveURLs: f.HaveURLs}, []output.File{}
 	for number, shard := range all {
-		if err := shard.Decide(c.Rule(), ctx.Err); err != nil {
+		if err := decide(ctx, shard, c, found); err != nil {
 			return nil, nil, err
 		}
-		own, err := shard.Findings(c.LeastSimilarity())
-		if err != nil {
-			return nil, nil, err
-		}
-		findings.Merge(found, own)
 		pairs := func(row func(output.Pair) error) error {
 			for _, i := range of[number] {
 				pair := r.pairs[i]
@@ -299,7 +288,7 @@ func (r *rows) write(ctx context.Context, f write.Files,
 			if !slices.Contains(c.Emit, name) {
 				continue
 			}
-			file, err := f.Shard(shard, pairs, f.Name(name, number, shards), c.PairKind(), names, ctx.Err)
+			file, err := f.Shard(shard, pairs, f.Name(name, number, len(all)), c.PairKind(), names, ctx.Err)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -194,7 +194,7 @@ func (b *builder) addTexts(ctx context.Context) error {
 		second, hasSecond := texts[shown[i].B]
 		if hasFirst && hasSecond {
 			config := &b.folder.Summary.Config
-			shown[i].Texts = difference.SideBySide(first, second, config.Shingle, config.Tokens)
+			shown[i].Texts = difference.SideBySide(first, second, config.Shingle, config.Tokens, difference.Brief())
 		}
 	}
 	return nil

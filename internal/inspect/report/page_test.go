@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mirrorbeam.dev/internal/util/browsertest"
 )
 
 // writeTo writes content to a file and returns its address.
@@ -17,35 +19,19 @@ func writeTo(t *testing.T, name string, content []byte) string {
 	return "file://" + path
 }
 
-// lowContrast is a script that returns the texts whose contrast to the ground is below 4.5, the least of WCAG AA.
-const lowContrast = `
-	const parse = (colour) => { const p = colour.match(/[\d.]+/g).map(Number); return p.length < 4 ? [...p, 1] : p; };
-	const light = ([r, g, b]) => { const f = (c) => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4; return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
-	const ground = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c[3] > .99) return c; } return [255, 255, 255, 1]; };
-	const found = new Set();
-	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-	for (let node; (node = walker.nextNode());) {
-		const e = node.parentElement;
-		if (!node.data.trim() || ["SCRIPT", "STYLE"].includes(e.tagName) || !e.getClientRects().length) continue;
-		const [a, b] = [light(parse(getComputedStyle(e).color)), light(ground(e))];
-		const contrast = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-		if (contrast < 4.5) found.add(contrast.toFixed(2) + " " + e.tagName + "." + e.className + " " + node.data.trim().slice(0, 30));
-	}
-	return [...found];`
-
 // TestPage looks at the page in a browser: it asks for nothing, says nothing on the console, and does what it offers.
 func TestPage(t *testing.T) {
-	b := openBrowser(t)
+	b := browsertest.Open(t)
 	address := writeTo(t, "report.html", []byte(page(t, build(t, small(t), Options{}))))
-	b.open(address)
+	b.Open(address)
 	var open int
-	b.eval(
+	b.Eval(
 		`document.querySelectorAll("details").forEach((d) => { d.open = true; }); return document.querySelectorAll("details").length;`, &open)
 	if open < 10 {
 		t.Errorf("%d folded parts", open)
 	}
 	var hacked bool
-	b.eval(`return "hacked" in window || document.querySelectorAll("img, iframe").length > 0;`, &hacked)
+	b.Eval(`return "hacked" in window || document.querySelectorAll("img, iframe").length > 0;`, &hacked)
 	if hacked {
 		t.Error("a text of the run has become part of the page")
 	}
@@ -66,7 +52,7 @@ func TestPage(t *testing.T) {
 			Says    string `json:"says"`
 			Visible int    `json:"visible"`
 		}
-		b.eval(`const table = document.querySelector("#clusters .table"), input = table.querySelector("input");
+		b.Eval(`const table = document.querySelector("#clusters .table"), input = table.querySelector("input");
 			input.value = `+quote(search)+`; input.dispatchEvent(new Event("input"));
 			return {says: table.querySelector("output").textContent, visible: [...table.querySelectorAll("tbody tr")].filter((r) => r.offsetParent).length};`, &got)
 		if want != "*" && got.Says != want || want == "*" && !strings.HasSuffix(got.Says, " of 28") ||
@@ -77,7 +63,7 @@ func TestPage(t *testing.T) {
 
 	// Sorting by a heading.
 	var sorted []string
-	b.eval(`const table = document.querySelector("#sources table"), head = table.tHead.rows[0].cells[3];
+	b.Eval(`const table = document.querySelector("#sources table"), head = table.tHead.rows[0].cells[3];
 		head.querySelector("button").click();
 		return [head.getAttribute("aria-sort"), ...[...table.tBodies[0].rows].map((r) => r.cells[3].dataset.v)];`,
 		&sorted)
@@ -87,7 +73,7 @@ func TestPage(t *testing.T) {
 
 	// A chip marks its passage in both texts, and shows it.
 	var shown []bool
-	b.eval(
+	b.Eval(
 		`const compared = [...document.querySelectorAll(".compare")].find((c) => c.querySelectorAll(".chips button").length > 1);
 		[...compared.querySelectorAll(".chips button")].at(-1).click();
 		return [...compared.querySelectorAll(".text")].map((text) => {
@@ -100,7 +86,7 @@ func TestPage(t *testing.T) {
 
 	// The two scales are never both there.
 	var plots []int
-	b.eval(
+	b.Eval(
 		`const visible = () => [...document.querySelectorAll("#nearest .plot")].filter((p) => p.getClientRects().length).map((p) => p.dataset.scale).join();
 		const first = visible(); document.querySelector("#nearest [data-scale=log]").click();
 		return [first === "linear" ? 1 : 0, visible() === "log" ? 1 : 0];`, &plots)
@@ -108,7 +94,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("scales: %v", plots)
 	}
 
-	if faults := b.faults(address); len(faults) > 0 {
+	if faults := b.Faults(address); len(faults) > 0 {
 		t.Errorf("the page: %v", faults)
 	}
 }
@@ -116,41 +102,41 @@ func TestPage(t *testing.T) {
 // TestLooks: the text can be read in both schemes. On a phone the page is not wider than the screen, nor is a table of
 // few columns.
 func TestLooks(t *testing.T) {
-	b := openBrowser(t)
+	b := browsertest.Open(t)
 	f := small(t)
 	for name, content := range map[string][]byte{
 		"report.html": []byte(page(t, build(t, f, Options{}))),
 		"sites.html":  []byte(page(t, build(t, watch(t), Options{}))),
 	} {
 		address := writeTo(t, name, content)
-		b.open(address)
-		b.eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; });
+		b.Open(address)
+		b.Eval(`document.querySelectorAll("details").forEach((d) => { d.open = true; });
 			document.querySelectorAll(".chips").forEach((c) => c.querySelector("button")?.click());`, nil)
 		grounds := map[string]bool{}
 		for _, colours := range []string{"light", "dark"} {
 			for _, width := range []int{390, 1280} {
-				b.scheme(colours, width)
+				b.Scheme(colours, width)
 				var wide int
-				b.eval(`return document.documentElement.scrollWidth;`, &wide)
+				b.Eval(`return document.documentElement.scrollWidth;`, &wide)
 				if wide > width {
 					t.Errorf("%s is %d pixels wide on a screen of %d", name, wide, width)
 				}
 			}
 			var wide []string
-			b.scheme(colours, 390)
-			b.eval(
+			b.Scheme(colours, 390)
+			b.Eval(
 				`return [...document.querySelectorAll("table")].filter((t) => t.rows[0].cells.length <= 5 && t.scrollWidth > t.closest(".scroll").clientWidth)
 				.map((t) => t.parentElement.getAttribute("aria-label"));`, &wide)
 			if len(wide) > 0 {
 				t.Errorf("%s: tables of few columns are wider than their frames: %q", name, wide)
 			}
 			var weak []string
-			b.eval(lowContrast, &weak)
+			b.Eval(browsertest.LowContrast, &weak)
 			if len(weak) > 0 {
 				t.Errorf("%s, %s: low contrast: %q", name, colours, weak)
 			}
 			var ground string
-			b.eval(`return getComputedStyle(document.body).backgroundColor;`, &ground)
+			b.Eval(`return getComputedStyle(document.body).backgroundColor;`, &ground)
 			grounds[ground] = true
 		}
 		if len(grounds) != 2 {
@@ -158,12 +144,12 @@ func TestLooks(t *testing.T) {
 		}
 		// Without a name, a button or a field is nothing to who cannot see it.
 		var nameless int
-		b.eval(`return [...document.querySelectorAll("button, input, [role=region], svg[role=img]")].filter((e) =>
+		b.Eval(`return [...document.querySelectorAll("button, input, [role=region], svg[role=img]")].filter((e) =>
 			!(e.textContent.trim() || e.getAttribute("aria-label") || e.labels?.length)).length;`, &nameless)
 		if nameless > 0 {
 			t.Errorf("%s: %d controls without a name", name, nameless)
 		}
-		if faults := b.faults(address); len(faults) > 0 {
+		if faults := b.Faults(address); len(faults) > 0 {
 			t.Errorf("%s: %v", name, faults)
 		}
 	}

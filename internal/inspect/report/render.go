@@ -31,6 +31,9 @@ var pageFiles embed.FS
 //go:embed page/style.css
 var style string
 
+// Style is the style sheet of the page, which other pages share.
+func Style() string { return style }
+
 //go:embed page/script.js
 var script string
 

@@ -270,7 +270,8 @@ func FuzzInert(f *testing.F) {
 		copied.Clusters[0].Documents[0].ID = text
 		copied.Pairs[0].A, copied.Sources[0].Source, copied.Rejects[0].Error = text, text, text
 		copied.Alerts = append(copied.Alerts, Alert{Kind: "one_pair", Text: text, Help: text, Place: "clusters"})
-		copied.Pairs[0].Texts = difference.SideBySide(text+" a b c", text+" a b c", config.Shingle, config.Tokens)
+		side := text + " a b c"
+		copied.Pairs[0].Texts = difference.SideBySide(side, side, config.Shingle, config.Tokens, difference.Brief())
 		s, group, change := &copied.Sites.Suspects[0], &copied.Sites.Largest[0], &copied.Changes.Rows[0]
 		s.Site = text
 		s.Protected = text

@@ -1,4 +1,5 @@
-package report
+// Package browsertest looks at pages in a Chromium without a window.
+package browsertest
 
 import (
 	"bufio"
@@ -9,12 +10,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 )
 
-// browser is a Chromium without a window. The test talks to it over two pipes, by its DevTools protocol.
-type browser struct {
+// Browser is a Chromium without a window. The test talks to it over two pipes, by its DevTools protocol.
+type Browser struct {
 	t        *testing.T
 	to       *os.File
 	messages chan message
@@ -38,8 +40,8 @@ type message struct {
 // patience is how long an answer may take. A machine may be busy.
 const patience = time.Minute
 
-// openBrowser starts a browser. It skips the test if there is none.
-func openBrowser(t *testing.T) *browser {
+// Open starts a browser. It skips the test if there is none.
+func Open(t *testing.T) *Browser {
 	t.Helper()
 	path, err := findBrowser()
 	if err != nil {
@@ -71,7 +73,7 @@ func openBrowser(t *testing.T) *browser {
 	}
 	theirInput.Close()
 	theirOutput.Close()
-	b := &browser{t: t, to: to, messages: make(chan message)}
+	b := &Browser{t: t, to: to, messages: make(chan message)}
 	go b.read(bufio.NewReader(from))
 	t.Cleanup(func() {
 		to.Close() // a browser whose pipe is closed ends
@@ -84,11 +86,11 @@ func openBrowser(t *testing.T) *browser {
 		ID      string `json:"targetId"`
 		Session string `json:"sessionId"`
 	}
-	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
-	b.call("Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}, &target)
+	b.Call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	b.Call("Target.attachToTarget", map[string]any{"targetId": target.ID, "flatten": true}, &target)
 	b.session = target.Session
 	for _, domain := range []string{"Page", "Network", "Runtime", "Log"} {
-		b.call(domain+".enable", nil, nil)
+		b.Call(domain+".enable", nil, nil)
 	}
 	return b
 }
@@ -124,7 +126,7 @@ func findBrowser() (string, error) {
 }
 
 // read hands on what the browser says, until it ends.
-func (b *browser) read(from *bufio.Reader) {
+func (b *Browser) read(from *bufio.Reader) {
 	defer close(b.messages)
 	for {
 		content, err := from.ReadBytes(0)
@@ -139,7 +141,7 @@ func (b *browser) read(from *bufio.Reader) {
 }
 
 // next returns what the browser says next.
-func (b *browser) next() message {
+func (b *Browser) next() message {
 	b.t.Helper()
 	select {
 	case m, open := <-b.messages:
@@ -153,8 +155,8 @@ func (b *browser) next() message {
 	panic("unreachable")
 }
 
-// call asks the browser for something, and notes the events that come before the answer.
-func (b *browser) call(method string, params any, result any) {
+// Call asks the browser for something, and notes the events that come before the answer.
+func (b *Browser) Call(method string, params any, result any) {
 	b.t.Helper()
 	b.last++
 	request := map[string]any{"id": b.last, "method": method}
@@ -188,11 +190,11 @@ func (b *browser) call(method string, params any, result any) {
 	}
 }
 
-// open opens a page and waits until it is loaded.
-func (b *browser) open(address string) {
+// Open opens a page and waits until it is loaded.
+func (b *Browser) Open(address string) {
 	b.t.Helper()
 	b.events = nil
-	b.call("Page.navigate", map[string]any{"url": address}, nil)
+	b.Call("Page.navigate", map[string]any{"url": address}, nil)
 	for _, event := range b.events {
 		if event.Method == "Page.loadEventFired" {
 			return
@@ -207,8 +209,8 @@ func (b *browser) open(address string) {
 	}
 }
 
-// eval runs a script in the page and decodes its value.
-func (b *browser) eval(script string, value any) {
+// Eval runs a script in the page and decodes its value.
+func (b *Browser) Eval(script string, value any) {
 	b.t.Helper()
 	var answer struct {
 		Result struct {
@@ -221,7 +223,7 @@ func (b *browser) eval(script string, value any) {
 			} `json:"exception"`
 		} `json:"exceptionDetails"`
 	}
-	b.call("Runtime.evaluate", map[string]any{
+	b.Call("Runtime.evaluate", map[string]any{
 		"expression":    "(() => {" + script + "})()",
 		"returnByValue": true,
 		"awaitPromise":  true,
@@ -236,8 +238,8 @@ func (b *browser) eval(script string, value any) {
 	}
 }
 
-// faults returns the requests of a page beyond the page itself, and what it says on the console.
-func (b *browser) faults(address string) (all []string) {
+// Faults returns the requests of a page beyond its own address and what is below that, and what it says on the console.
+func (b *Browser) Faults(address string) (all []string) {
 	for _, event := range b.events {
 		switch event.Method {
 		case "Network.requestWillBeSent":
@@ -247,7 +249,7 @@ func (b *browser) faults(address string) (all []string) {
 				} `json:"request"`
 			}
 			if json.Unmarshal(event.Params, &params) != nil ||
-				params.Request.URL != address && params.Request.URL != "data:," {
+				!strings.HasPrefix(params.Request.URL, address) && params.Request.URL != "data:," {
 				all = append(all, "a request to "+params.Request.URL)
 			}
 		case "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded", "Page.javascriptDialogOpening":
@@ -257,17 +259,33 @@ func (b *browser) faults(address string) (all []string) {
 	return all
 }
 
-// scheme makes the page light or dark, and so wide.
-func (b *browser) scheme(colours string, width int) {
+// Scheme makes the page light or dark, and so wide.
+func (b *Browser) Scheme(colours string, width int) {
 	b.t.Helper()
-	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{
+	b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{
 		"name":  "prefers-color-scheme",
 		"value": colours,
 	}}}, nil)
-	b.call("Emulation.setDeviceMetricsOverride", map[string]any{
+	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{
 		"width":             width,
 		"height":            900,
 		"deviceScaleFactor": 1,
 		"mobile":            width < 600,
 	}, nil)
 }
+
+// LowContrast is a script that returns the texts whose contrast to the ground is below 4.5, the least of WCAG AA.
+const LowContrast = `
+	const parse = (colour) => { const p = colour.match(/[\d.]+/g).map(Number); return p.length < 4 ? [...p, 1] : p; };
+	const light = ([r, g, b]) => { const f = (c) => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4; return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
+	const ground = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c[3] > .99) return c; } return [255, 255, 255, 1]; };
+	const found = new Set();
+	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	for (let node; (node = walker.nextNode());) {
+		const e = node.parentElement;
+		if (!node.data.trim() || ["SCRIPT", "STYLE"].includes(e.tagName) || !e.getClientRects().length) continue;
+		const [a, b] = [light(parse(getComputedStyle(e).color)), light(ground(e))];
+		const contrast = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+		if (contrast < 4.5) found.add(contrast.toFixed(2) + " " + e.tagName + "." + e.className + " " + node.data.trim().slice(0, 30));
+	}
+	return [...found];`
