@@ -12,8 +12,8 @@ type MemoryPlan struct {
 	// Shards is the number of shards of keys and pairs. LeastShards is what it must be at least if a task is to hold
 	// the keys of one.
 	Shards, LeastShards int
-	// PlaceBytes bounds the sets that a scoring task holds, at 8 bytes a shingle, and its pairs at a time.
-	PlaceBytes int64
+	// PlaceBytes bounds the sets that a scoring task holds, at 8 bytes a shingle, and PairBytes its pairs at a time.
+	PlaceBytes, PairBytes int64
 	// LargeBytes is how many bytes of documents a task holds at most that does not wait for other large ones. Places of
 	// ordinary documents hold no more.
 	LargeBytes int64
@@ -64,6 +64,9 @@ const (
 	// mostTaskBytes keeps a task from 2^32 items of 16 bytes or more, which package graphs could not number.
 	mostTaskBytes = 16 << 30
 
+	// pairsOfPlace is how many times the size of a place its pairs may take, if there is memory. Pairs that take more
+	// are read several times.
+	pairsOfPlace = 8
 	// blocksOfPlace is how many times the size of a place the two blocks there hold, if their component is very large.
 	blocksOfPlace = 4
 	// Below leastLargeBytes, tasks are not large, however little memory there is.
@@ -111,6 +114,7 @@ func PlanMemory(memory, text int64, tasks int) MemoryPlan {
 		LeastShards: int(min(text/task+1, maxShards)),
 		GraphBytes:  min((memory-baseMemory)/2, 2*mostTaskBytes),
 		PlaceBytes:  place,
+		PairBytes:   max(place, min(task/2, pairsOfPlace*place)),
 		CountBytes:  task / 2, // in addition to the frequencies of one range, and the garbage of an earlier task
 		LargeBytes:  max(large, leastLargeBytes),
 		AheadBytes:  min(task/8, mostAheadBytes),

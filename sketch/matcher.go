@@ -94,10 +94,23 @@ func (m *Matcher) meet(inA, inB []place) {
 	}
 }
 
+// mostSeeming is the length of the longest sequences that MayBeAlike looks at: what is present in longer ones would be
+// looked up outside of the nearest cache, and Compare goes through it in order.
+const mostSeeming = 512
+
+// MayBeAlike reports whether two sequences may share that many distinct shingles, or have a span of that many words; 0
+// words stand for no span. It is far faster than Compare for short sequences, and forgets what that has compared.
+func (m *Matcher) MayBeAlike(a, b *IndexedSequence, shared, words int) bool {
+	if a.Len() > b.Len() {
+		a, b = b, a
+	}
+	return b.Len() > mostSeeming || m.inA.seem(a, b) >= shared || words > 0 && m.reaches(a, m.inA, words)
+}
+
 // MayReach reports whether there may be a span of that many words. It is far faster than finding spans. It
 // only checks that over this number of words, in both texts, common shingles are near each other.
 func (m *Matcher) MayReach(words int) bool {
-	return m.widest(m.a, m.inA) >= words && m.widest(m.b, m.inB) >= words
+	return m.reaches(m.a, m.inA, words) && m.reaches(m.b, m.inB, words)
 }
 
 // cluster is a range of places in one text. Common shingles in it are so near that they may be in one span.
@@ -137,12 +150,10 @@ func (m *Matcher) words(s *IndexedSequence, c cluster) int {
 	return m.distance(s, c.first, c.last) + 2*m.shingle
 }
 
-func (m *Matcher) widest(s *IndexedSequence, places bitSet) int {
-	widest := 0
-	for _, c := range m.cluster(s, places) {
-		widest = max(widest, m.words(s, c))
-	}
-	return widest
+func (m *Matcher) reaches(s *IndexedSequence, places bitSet, words int) bool {
+	first, last := places.ends()
+	return first <= last && m.words(s, cluster{first, last}) >= words &&
+		slices.ContainsFunc(m.cluster(s, places), func(c cluster) bool { return m.words(s, c) >= words })
 }
 
 // near sets kept to places without the clusters that are too short for a span worth reporting.

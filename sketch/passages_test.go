@@ -2,6 +2,7 @@ package sketch
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -150,6 +151,10 @@ func checkMatch(t testing.TB, o Options, a, b string) {
 		swapped[i] = swapped[i].Swap()
 	}
 	m := NewMatcher(o.Measure.Shingle)
+	if shared > 0 && !m.MayBeAlike(x, y, shared, 0) || len(spans) > 0 &&
+		!m.MayBeAlike(x, y, math.MaxInt, int(spans[0].Words)) {
+		t.Fatalf("%.100q, %.100q: %d shingles and spans %v are said to be impossible", a, b, shared, spans)
+	}
 	m.Compare(x, y)
 	if len(spans) > 0 && !m.MayReach(int(spans[0].Words)) {
 		t.Fatalf("%.100q, %.100q: spans are %v, and are said to be impossible", a, b, spans)

@@ -500,6 +500,33 @@ func (s bitSet) has(i int) bool { return s[uint(i)/64]>>(uint(i)%64)&1 != 0 }
 
 func (s bitSet) bit(i int) uint64 { return s[uint(i)/64] >> (uint(i) % 64) & 1 }
 
+// seem sets s to the places of a sequence whose shingles seem to be in the other one, and returns how many these are.
+func (s *bitSet) seem(a, b *IndexedSequence) (n int) {
+	*s = sized(*s, (a.Len()+63)/64)
+	for i := range *s {
+		word := uint64(0)
+		for k, shingle := range a.Shingles[64*i : min(64*i+64, a.Len())] {
+			word |= b.presence.bit(int(shingle>>b.presenceShift)) << (uint(k) % 64)
+		}
+		(*s)[i] = word
+		n += bits.OnesCount64(word)
+	}
+	return n
+}
+
+// ends returns the least and the largest number; the least is the larger one if there is none.
+func (s bitSet) ends() (first, last int) {
+	for first = 0; first < len(s)*64 && s[first/64]>>(first%64) == 0; first = first/64*64 + 64 {
+	}
+	if first == len(s)*64 {
+		return 0, -1
+	}
+	first += bits.TrailingZeros64(s[first/64])
+	for last = len(s) - 1; s[last] == 0; last-- {
+	}
+	return first, last*64 + 63 - bits.LeadingZeros64(s[last])
+}
+
 func (s bitSet) addRange(begin, end int) {
 	for at := begin; at < end; {
 		word, mask, next := rangeInWord(at, end)

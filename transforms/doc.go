@@ -42,8 +42,8 @@ type Job struct {
 	// Method finds the candidate pairs.
 	Method     methods.Name
 	Parameters methods.Parameters
-	// PlaceBytes bounds the shingle sets that a scoring task holds, and its pairs.
-	PlaceBytes int64
+	// PlaceBytes bounds the shingle sets that a scoring task holds, and PairBytes its pairs.
+	PlaceBytes, PairBytes int64
 	// GraphBytes is about how much memory a step may take to find the connected components of a graph.
 	GraphBytes int64
 	// JoinRanges, if above 0, is the number of ranges of document order by which many tasks join the parts of a graph.

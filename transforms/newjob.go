@@ -124,6 +124,7 @@ func NewJob(config *job.Config, e Extent) *Job {
 		Method:         r.method.Name,
 		Parameters:     r.parameters,
 		PlaceBytes:     r.sizing.PlaceBytes,
+		PairBytes:      r.sizing.PairBytes,
 		GraphBytes:     r.sizing.GraphBytes,
 		JoinRanges:     union.RangesOf(r.parameters.Shards, e.Bytes),
 		RangeBytes:     r.sizing.CountBytes,

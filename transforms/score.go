@@ -35,7 +35,7 @@ func Score(s beam.Scope, job *Job, sketches, gathered beam.PCollection) beam.PCo
 		Inputs:     job.Inputs,
 		Similarity: job.Similarity,
 		FirstPart:  groups.MostParts(job.Parameters.Shards),
-		PlaceBytes: job.PlaceBytes,
+		PairBytes:  job.PairBytes,
 		HasPairs:   job.Parameters.HasPairs(),
 	})}, tasks)
 }

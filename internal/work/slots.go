@@ -23,6 +23,7 @@ import (
 // Figures are the cost of a task, and the amount of its input.
 type Figures struct {
 	Records, Bytes int64
+	Compared       int64 // pairs of sets or texts that the task went through, since no bound had ruled them out
 	CPU            time.Duration
 	Begun, Ended   time.Time
 	Resident       int64 // bytes that the process held when the task ended

@@ -111,10 +111,13 @@ func (s *searcher) searchSets(file *indexFile, in *index.Segment, of sketch.Fing
 			s.shared[set] = 0
 		}
 	}()
+	other, need, least := -1, 0, 0 // of the set before: of very many, most are of few sizes
 	for _, set := range s.touched {
-		other := in.Size(set)
-		need := asmkernels.Required(s.threshold, size, other)
-		if int(s.shared[set]) < leastShared(s.threshold, file.Header.Threshold, need, size, other) {
+		if n := in.Size(set); n != other {
+			other, need = n, asmkernels.Required(s.threshold, size, n)
+			least = leastShared(s.threshold, file.Header.Threshold, need, size, n)
+		}
+		if int(s.shared[set]) < least {
 			continue
 		}
 		if in.Digest(set) == of.Digest {

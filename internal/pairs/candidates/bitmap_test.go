@@ -51,9 +51,26 @@ func TestBitmapsLoseNoPair(t *testing.T) {
 // TestFewWordsMakeFewCandidates: of documents whose shingles all are frequent, hardly any two come to be compared,
 // though each shares a key with very many.
 func TestFewWordsMakeFewCandidates(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		documents int
+	}{
+		{"small groups", 3000},   // some nine documents share a key: without bitmaps there are 120,000 pairs
+		{"large groups", 24_000}, // some seventy
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := group(fewWords(c.documents), Grouper{Threshold: 0.8, Exact: true}, unbounded)
+			if len(got.pairs) > c.documents/30 {
+				t.Errorf("%d pairs", len(got.pairs))
+			}
+		})
+	}
+}
+
+// fewWords makes the records of documents whose sets are drawn from 4,000 shingles.
+func fewWords(documents int) (records []Record) {
 	random := rand.New(rand.NewPCG(3, 4))
-	const documents, shingles, universe, keys = 3000, 58, 4000, 12
-	var records []Record
+	const shingles, universe, keys = 58, 4000, 12
 	for i := range documents {
 		set := make([]uint64, 0, shingles)
 		for _, shingle := range random.Perm(universe)[:shingles] {
@@ -68,8 +85,5 @@ func TestFewWordsMakeFewCandidates(t *testing.T) {
 			r.First = false
 		}
 	}
-	// Some nine documents share a key, so without bitmaps there are 120,000 pairs.
-	if got := group(records, Grouper{Threshold: 0.8, Exact: true}, unbounded); len(got.pairs) > 100 {
-		t.Errorf("%d pairs", len(got.pairs))
-	}
+	return records
 }

@@ -96,7 +96,7 @@ type pairSender struct {
 	run              *runfile.Writer
 	stride           graphs.Place
 	nodes, locations []byte
-	wanted           []uint64 // packed by packWanted
+	wanted, scratch  []uint64 // packed by packWanted
 	oversized        int      // number of wanted that makes a search for repeats worthwhile
 }
 
@@ -139,8 +139,9 @@ func (p *pairSender) send(pairs []byte) error {
 }
 
 func (p *pairSender) compact() {
-	slices.Sort(p.wanted)
-	p.wanted = slices.Compact(p.wanted)
+	p.scratch = slices.Grow(p.scratch[:0], len(p.wanted))[:len(p.wanted)]
+	sorted := graphs.RadixSort(p.wanted, p.scratch, func(word *uint64) uint64 { return *word })
+	p.wanted = append(p.wanted[:0], slices.Compact(sorted)...)
 }
 
 func sendSets(ctx context.Context, w *work.TaskContext) error {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/bits"
 	"slices"
 	"sort"
 
@@ -87,6 +86,7 @@ func (s *Sets) compareAll(w *work.TaskContext, edges *edgeWriter, d *document, o
 			continue
 		}
 		w.Outcome.Counts.Candidates++
+		w.Figures.Compared++
 		score, ok := s.compare(other, d)
 		if !ok {
 			continue
@@ -186,11 +186,8 @@ func (o *outlines) near(own *outline, list []graphs.Pivot) []uint16 {
 }
 
 // distance returns in how many bits a bitmap of a pivot differs from the given one.
-func (o *outlines) distance(bitmap int, pivot graphs.Pivot, own *outline) (differing int) {
-	for i, word := range o.bitmaps[bitmap][int(pivot)*outlineWords:][:outlineWords] {
-		differing += bits.OnesCount64(word ^ own[bitmap][i])
-	}
-	return differing
+func (o *outlines) distance(bitmap int, pivot graphs.Pivot, own *outline) int {
+	return differing(bitmapAt(o.bitmaps[bitmap], pivot), &own[bitmap])
 }
 
 // mostOfAny is mostDiffering for a set and any similar set of no more than largest shingles.

@@ -56,6 +56,7 @@ type text struct {
 	records.Want
 	set      []uint64
 	priority preference.Priority
+	side     uint64
 	// stored is the set as it is sent, if it is not sent in full.
 	stored []uint64
 	// sequence is sent instead of a set.
@@ -75,6 +76,7 @@ func (d *text) write(run *runfile.Writer) error {
 		Sequence: d.sequence,
 		Size:     len(d.set),
 		Priority: d.priority,
+		Side:     d.side,
 	})
 	block, err := sketchblock.Parse(slices.Concat(builder.Documents()...))
 	if err != nil {

@@ -337,6 +337,7 @@ func (h *hotGroup) writeEdges(d *document) error {
 }
 
 func (h *hotGroup) score(pivot, d *document) (records.Score, bool) {
+	h.w.Figures.Compared++
 	score, ok := h.Similarity.compare(pivot, d)
 	return score, ok && (!h.AcceptsAll || score.Similarity() >= h.Threshold)
 }

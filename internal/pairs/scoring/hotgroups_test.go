@@ -21,6 +21,12 @@ import (
 func scoreHotGroups(t *testing.T, h *HotGroups, place graphs.Place, texts []text, documents int) (work.Outcome, error) {
 	t.Helper()
 	runs := worktest.Runs(t)
+	return worktest.Try(t, runs, writeHotGroups(t, runs, h, place, texts, documents), h.Task)
+}
+
+// writeHotGroups sets the stage up and writes texts to a place of hot groups. It returns the task of the place.
+func writeHotGroups(t *testing.T, runs work.Runs, h *HotGroups, place graphs.Place, texts []text, size int) work.Task {
+	t.Helper()
 	path := worktest.Write(t, runs, func(run *runfile.Writer) error {
 		for i := range texts {
 			texts[i].Place = place
@@ -28,14 +34,14 @@ func scoreHotGroups(t *testing.T, h *HotGroups, place graphs.Place, texts []text
 				return err
 			}
 		}
-		size := uint32(documents)
-		return records.Write(run, records.HotGroups, int(place), &size)
+		documents := uint32(size)
+		return records.Write(run, records.HotGroups, int(place), &documents)
 	})
 	h.Inputs, h.FirstPart = newInputs(t, runs), firstPart
 	if err := h.Setup(); err != nil {
 		t.Fatal(err)
 	}
-	return worktest.Try(t, runs, worktest.Tasks(t, runs, HotGroupsDelivery(), path)[0], h.Task)
+	return worktest.Tasks(t, runs, HotGroupsDelivery(), path)[0]
 }
 
 // class returns the documents that a text stands for.

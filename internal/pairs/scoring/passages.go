@@ -1,7 +1,6 @@
 package scoring
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"mirrorbeam.dev/internal/fingerprint/common"
 	"mirrorbeam.dev/internal/graphs"
 	"mirrorbeam.dev/internal/records"
-	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/records/sketchblock"
 	"mirrorbeam.dev/internal/work"
@@ -44,7 +42,7 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	if err != nil {
 		return err
 	}
-	pairs, err := readPlacePairs(w)
+	pairs, err := texts.readPairs(w)
 	if err != nil {
 		return err
 	}
@@ -57,15 +55,17 @@ func (p *Passages) Task(ctx context.Context, t work.Task, w *work.TaskContext) e
 	}
 	edges := edgeWriter{run: &w.Run, number: setsPart(p.FirstPart, graphs.Place(t.Number))}
 	matcher := sketch.NewMatcher(p.Shingle)
+	var unlike screening
 	for _, pair := range pairs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		a, hasA := texts.numbers.Find(uint64(pair[0]))
-		b, hasB := texts.numbers.Find(uint64(pair[1]))
-		if !hasA || !hasB {
-			return fmt.Errorf("the sequence of document %d or %d is missing", pair[0], pair[1])
+		a, b := unpackPair(pair)
+		if unlike.isWorthwhile() && !p.mayBeAlike(matcher, texts.indexed[a], texts.indexed[b]) {
+			unlike.found++
+			continue
 		}
+		w.Figures.Compared++
 		both, alike := p.compare(matcher, texts.indexed[a], texts.indexed[b])
 		if !alike {
 			continue
@@ -92,6 +92,24 @@ type inCommon struct {
 }
 
 func (c *inCommon) listed() []sketch.Span { return c.spans[:min(len(c.spans), mostSpans)] }
+
+// screening says whether to look for pairs of a place that are surely not alike: among every sixteenth pair, and among
+// all pairs while at least a quarter of those tried are found.
+type screening struct{ pairs, tried, found int }
+
+func (s *screening) isWorthwhile() bool {
+	s.pairs++
+	isTried := s.pairs%16 == 0 || 4*s.found >= s.tried
+	if isTried {
+		s.tried++
+	}
+	return isTried
+}
+
+// mayBeAlike reports whether texts may share enough shingles, or a long enough passage.
+func (p *Passages) mayBeAlike(matcher *sketch.Matcher, a, b *sketch.IndexedSequence) bool {
+	return matcher.MayBeAlike(a, b, max(int(p.Threshold*float64(min(a.Distinct(), b.Distinct()))), 1), p.Excerpt)
+}
 
 func (p *Passages) compare(matcher *sketch.Matcher, a, b *sketch.IndexedSequence) (common inCommon, alike bool) {
 	shared := matcher.Compare(a, b)
@@ -130,20 +148,23 @@ func readTexts(w *work.TaskContext) (*texts, error) {
 	return all, err
 }
 
-// readPlacePairs returns the pairs of a place in order, each once: two documents may have met under several keys.
-func readPlacePairs(w *work.TaskContext) ([][2]docref.Ref, error) {
+// readPairs returns the pairs of a place, each once, however many keys it shares. The first of two documents of the
+// corpus is the first of the pair.
+func (t *texts) readPairs(w *work.TaskContext) ([]uint64, error) {
 	packed, err := w.Read(0, records.PlacePairs)
 	if err != nil {
 		return nil, err
 	}
-	pairs := make([][2]docref.Ref, 0, len(packed)/records.PairSize)
+	pairs := make([]uint64, 0, 2*len(packed)/records.PairSize)
 	for pair := range records.Each[records.Pair](packed) {
-		pairs = append(pairs, [2]docref.Ref{min(pair.A, pair.B), max(pair.A, pair.B)})
+		a, hasA := t.numbers.Find(uint64(min(pair.A, pair.B)))
+		b, hasB := t.numbers.Find(uint64(max(pair.A, pair.B)))
+		if !hasA || !hasB {
+			return nil, fmt.Errorf("the sequence of document %d or %d is missing", pair.A, pair.B)
+		}
+		pairs = append(pairs, packPair(a, b))
 	}
-	slices.SortFunc(pairs, func(x, y [2]docref.Ref) int {
-		return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
-	})
-	return slices.Compact(pairs), nil
+	return sortPairs(pairs, len(t.documents)), nil
 }
 
 func writePassages(edges *edgeWriter, a, b *document, common *inCommon) error {

@@ -13,11 +13,13 @@ package scoring
 
 import (
 	"context"
+	"math/bits"
 	"slices"
 
 	"mirrorbeam.dev/asmkernels"
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/pairs/candidates"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/runfile"
 	"mirrorbeam.dev/internal/work"
@@ -38,8 +40,8 @@ type Sets struct {
 	Similarity
 	// FirstPart is the lowest part of the similarity graph that scoring makes. Lower numbers belong to other stages.
 	FirstPart int
-	// PlaceBytes is about how many bytes the pairs of a place may take. More are scored in several rounds.
-	PlaceBytes int64
+	// PairBytes is about how many bytes the pairs of a place may take. More are scored in several rounds.
+	PairBytes int64
 	// HasPairs is as in [methods.Parameters].
 	HasPairs bool
 
@@ -76,15 +78,25 @@ func (s *Sets) place(ctx context.Context, w *work.TaskContext, edges *edgeWriter
 	if err != nil {
 		return err
 	}
-	const pairBytes = 8
-	return visitPairs(w, g, int(s.PlaceBytes/pairBytes), func(pairs []uint64) error {
+	const pairBytes = 2 * 8 // with the memory to sort them
+	total := int(runfile.SizeOf(w.Pieces, records.PlacePairs) / records.PairSize)
+	hasBitmaps := s.Smallest == 0 && total >= manyPairs*len(g.documents)
+	var bitmaps []uint64
+	return visitPairs(w, g, int(s.PairBytes/pairBytes), func(pairs []uint64) error {
 		w.Outcome.Counts.Candidates += int64(len(pairs))
+		if hasBitmaps {
+			bitmaps = g.appendBitmaps(bitmaps)
+		}
 		for i, pair := range pairs {
 			if i%1024 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			x, y := unpackPair(pair)
 			a, b := g.named[x], g.named[y]
+			if hasBitmaps && differing(bitmapAt(bitmaps, x), bitmapAt(bitmaps, y)) > s.mostDiffering(a.size, b.size) {
+				continue
+			}
+			w.Figures.Compared++
 			score, ok := s.compare(a, b)
 			if !ok {
 				continue
@@ -95,6 +107,29 @@ func (s *Sets) place(ctx context.Context, w *work.TaskContext, edges *edgeWriter
 		}
 		return nil
 	})
+}
+
+// manyPairs is the number of pairs for each document of a place that makes up for bitmaps of all sets.
+const manyPairs = 64
+
+// appendBitmaps appends the bitmaps of the documents that have been named since the last call.
+func (g *gathered) appendBitmaps(bitmaps []uint64) []uint64 {
+	for n := len(bitmaps) / outlineWords; n < len(g.named); n++ {
+		bitmaps = append(bitmaps, make([]uint64, outlineWords)...)
+		candidates.Flip(bitmaps[n*outlineWords:], g.named[n].set, 0)
+	}
+	return bitmaps
+}
+
+func bitmapAt[N ~uint32](bitmaps []uint64, n N) *[outlineWords]uint64 {
+	return (*[outlineWords]uint64)(bitmaps[int(n)*outlineWords:])
+}
+
+func differing(a, b *[outlineWords]uint64) (bitCount int) {
+	for i := range a {
+		bitCount += bits.OnesCount64(a[i] ^ b[i])
+	}
+	return bitCount
 }
 
 func packPair(x, y number) uint64 { return uint64(x)<<32 | uint64(y) }
@@ -109,7 +144,7 @@ func visitPairs(w *work.TaskContext, g *gathered, atATime int, visit func([]uint
 		// If all documents are pairs, the first documents have twice the average.
 		parts = 2*total/max(atATime, 1) + 1
 	}
-	w.Pairs = slices.Grow(w.Pairs[:0], min(total, atATime))
+	w.Pairs = slices.Grow(w.Pairs[:0], 2*min(total, atATime))
 	for part := range parts {
 		first, end := len(g.documents)*part/parts, len(g.documents)*(part+1)/parts
 		pairs, err := readPairs(w, g, number(first), number(end))
@@ -147,8 +182,17 @@ func readPairs(w *work.TaskContext, g *gathered, first, end number) ([]uint64, e
 		}
 	}
 	w.Pairs = pairs
-	slices.Sort(pairs)
-	return slices.Compact(pairs), nil
+	return sortPairs(pairs, len(g.documents)), nil
+}
+
+// sortPairs sorts pairs of documents, given their number, and leaves out repeats. It uses as much memory behind them.
+func sortPairs(pairs []uint64, documents int) []uint64 {
+	width, n := bits.Len(uint(documents)), len(pairs)
+	pairs = slices.Grow(pairs, n)[:2*n]
+	return slices.Compact(graphs.RadixSort(pairs[:n], pairs[n:], func(pair *uint64) uint64 {
+		x, y := unpackPair(*pair)
+		return uint64(x)<<width | uint64(y)
+	}))
 }
 
 type edgeWriter struct {

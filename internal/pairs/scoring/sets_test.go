@@ -21,7 +21,7 @@ import (
 // newSets returns the stage that scores sets with that similarity.
 func newSets(t *testing.T, runs work.Runs, similarity Similarity, placeBytes int64) *Sets {
 	t.Helper()
-	s := &Sets{Inputs: newInputs(t, runs), Similarity: similarity, FirstPart: firstPart, PlaceBytes: placeBytes}
+	s := &Sets{Inputs: newInputs(t, runs), Similarity: similarity, FirstPart: firstPart, PairBytes: placeBytes}
 	if err := s.Setup(); err != nil {
 		t.Fatal(err)
 	}
