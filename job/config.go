@@ -8,6 +8,7 @@ import (
 	"mirrorbeam.dev/internal/input/webtext"
 	"mirrorbeam.dev/internal/keep"
 	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/keep/variants"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/passages/trim"
 	"mirrorbeam.dev/internal/schema/output"
@@ -178,6 +179,8 @@ type Config struct {
 	Drop keep.Drop `json:"drop,omitempty" affects:"results" pipelines:"true"`
 	// RemoveIf is a further condition for the removal of a document; empty: none.
 	RemoveIf keep.Condition `json:"remove_if,omitempty" affects:"results" pipelines:"true"`
+	// Variants says whether similar documents that are about different things are removed for each other.
+	Variants variants.Rule `json:"variants,omitempty" affects:"results" pipelines:"true"`
 
 	Trimming
 	Mirroring
@@ -274,6 +277,7 @@ func Default() Config {
 		Keep:         preference.First,
 		Split:        keep.Component,
 		Drop:         keep.Copies,
+		Variants:     variants.Warn,
 		Trimming:     Trimming{PassageWords: 50, PassageUnit: trim.Words, PassageCopies: 2, MinWords: 1},
 		Mirroring: Mirroring{
 			URLField:        "url",
@@ -289,7 +293,7 @@ func Default() Config {
 // Rule returns what makes a cluster, and what is removed of it.
 func (c *Config) Rule() keep.Rule {
 	contained, _ := c.RemoveIf.Contained() // Validate has checked it
-	return keep.Rule{Split: c.Split, Drop: c.Drop, Contained: contained}
+	return keep.Rule{Split: c.Split, Drop: c.Drop, Contained: contained, Variants: c.Variants}
 }
 
 // Give marks settings as chosen, by their names in JSON such as "max_document". A setting that differs from [Default]

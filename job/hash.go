@@ -11,6 +11,7 @@ import (
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/input/webtext"
 	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/variants"
 )
 
 // Differing returns the names, sorted, of the settings that change sketches or results and differ from other's.
@@ -95,6 +96,9 @@ func (c *Config) choices(kinds ...Affects) map[string]json.RawMessage {
 	}
 	if choices.Drop == keep.Copies {
 		choices.Drop = ""
+	}
+	if choices.Variants == variants.Warn {
+		choices.Variants = ""
 	}
 	if choices.Common == common.Off {
 		choices.Common = ""

@@ -14,6 +14,7 @@ import (
 	"mirrorbeam.dev/internal/input/corpus"
 	"mirrorbeam.dev/internal/input/webtext"
 	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/variants"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/passages/trim"
 	"mirrorbeam.dev/internal/schema/output"
@@ -212,6 +213,7 @@ var values = map[string]func() []string{
 	"layout":               of(output.Shards, output.Tree),
 	"split":                of(keep.Splits...),
 	"drop":                 of(keep.Drops...),
+	"variants":             of(variants.Rules...),
 	"passage_unit":         of(trim.Units...),
 }
 

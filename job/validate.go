@@ -336,6 +336,7 @@ func (c *Config) checkOutput(check checker) {
 	check(len(c.Columns) == 0 || name != "", "{columns}: is for {emit} unique and annotated: name one of them")
 	check.err(c.Keep.Check(), "{keep} %s", c.Keep)
 	c.checkDrop(check)
+	c.checkVariants(check)
 	_, err := c.RemoveIf.Contained()
 	check.err(err, "{remove_if} %s", c.RemoveIf)
 	if scorer := c.Scorer(); c.RemoveIf != "" {
@@ -344,6 +345,15 @@ func (c *Config) checkOutput(check checker) {
 		check(c.Drop != keep.Clusters,
 			"{remove_if}: compares with the document that stays, and with {drop} clusters none does: leave it out")
 	}
+}
+
+func (c *Config) checkVariants(check checker) {
+	check(!c.Variants.Keeps() || c.Scorer().HasClusters,
+		"{variants} %s: keeps documents that would be removed, and {similarity} containment removes none: leave it out",
+		c.Variants)
+	check(!c.Variants.Keeps() || c.Features == "" && c.Fingerprints == "",
+		"{variants} %s: compares the words of texts, and {features} and {fingerprints} have none: leave it out",
+		c.Variants)
 }
 
 func (c *Config) checkDrop(check checker) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/variants"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/schema/output"
 	"mirrorbeam.dev/lshbands"
@@ -117,6 +118,12 @@ func TestValidateLimits(t *testing.T) {
 		{"characters of the same bytes", func(c *Config) {
 			c.Keys, c.Tokens = methods.SameBytes, sketch.CharacterTokens
 		}, false},
+		{"variants", func(c *Config) { c.Variants = variants.Wide }, true},
+		{"variants of features", func(c *Config) { c.Variants, c.Features = variants.Keep, "features" }, false},
+		{"variants of passages", func(c *Config) {
+			c.Variants, c.Similarity = variants.Keep, methods.Containment
+		}, false},
+		{"variants of another kind", func(c *Config) { c.Variants = "some" }, false},
 		{"nothing to write", func(c *Config) { c.Emit = nil }, false},
 		{"no id field", func(c *Config) { c.IDField = "" }, true},
 		{"bands and rows", func(c *Config) { c.Bands, c.Rows = 10, 4 }, true},

@@ -8,6 +8,7 @@ import (
 
 	"mirrorbeam.dev/internal/fingerprint/fingerprints"
 	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/inspect/difference"
 	"mirrorbeam.dev/internal/inspect/explain"
 	"mirrorbeam.dev/internal/pairs/candidates"
 	"mirrorbeam.dev/internal/pairs/methods"
@@ -82,7 +83,7 @@ func TestRegisteredFingerprint(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range want[:5] {
-		x, err := explain.Explain(t.Context(), folder, row.A, row.B, false)
+		x, err := explain.Explain(t.Context(), folder, row.A, row.B, false, difference.Brief())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -323,6 +323,8 @@ func TestIncrementalRuns(t *testing.T) {
 		},
 		{`{"keys":"minhash","within":"lang","audit":"100"}`, []string{"m:60", "a:30", "z:30 -a.jsonl"}, ""},
 		{`{"keys":"minhash","audit":"20","emit":["clusters","pairs","removed"]}`, textRuns, ""},
+		{`{"variants":"keep"}`, tenRuns, ""},
+		{`{"keys":"minhash","variants":"keep","emit":["clusters","pairs","removed"]}`, denseRuns, "nyynn"},
 	} {
 		t.Run(fmt.Sprint(c.change, " ", len(c.runs)), func(t *testing.T) {
 			if testing.Short() && i%3 > 0 {

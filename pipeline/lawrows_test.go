@@ -57,6 +57,28 @@ var laws = []law{
 	{name: "reference/stars of all pairs", scene: "reference", change: `{"keys":"all","split":"star"}`},
 	{name: "reference/keep", scene: "scored reference", change: `{"keep":"max:of.score"}`},
 
+	{
+		name:     "variants",
+		scene:    "oddities",
+		change:   `{"keys":"exact","variants":"keep","emit":["clusters","pairs","unique","removed","annotated"]}`,
+		check:    checkVariants,
+		everyWay: true,
+	},
+	{
+		name:   "variants/wide in stars",
+		scene:  "reference",
+		change: `{"variants":"wide","split":"star","threshold":0.7}`,
+		check:  checkVariants,
+	},
+	{name: "variants/across", scene: "sides", change: `{"variants":"keep","across":"source"}`, check: checkVariants},
+	{name: "variants/drop", scene: "oddities", change: `{"variants":"keep","drop":"clusters"}`, check: checkVariants},
+	{
+		name:   "variants/distances",
+		scene:  "oddities",
+		change: `{"keys":"simhash","hamming":10,"threshold":0.8,"variants":"keep"}`,
+		check:  checkVariants,
+	},
+
 	{name: "drop/clusters", scene: "oddities", change: `{"keys":"exact","drop":"clusters"}`, check: checkDrops},
 	{
 		name:   "drop/clusters beside a reference",

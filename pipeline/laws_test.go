@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/variants"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/result/write"
@@ -212,6 +213,61 @@ func checkDrops(t *testing.T, s *scene, config job.Config, summary Summary) {
 		t.Errorf("%d removed, counts %+v", removed, n)
 	}
 	checkUnique(t, config, s.files)
+}
+
+// checkVariants checks that pairs of variants are listed as others are, and that clusters and removals are as if these
+// pairs were not there.
+func checkVariants(t *testing.T, _ *scene, config job.Config, summary Summary) {
+	t.Helper()
+	all := config
+	all.Variants, all.Output = variants.Warn, filepath.Join(t.TempDir(), "out")
+	runJob(t, all)
+	var listed []output.Pair
+	isVariant, others := map[[2]string]bool{}, map[string][]string{}
+	for _, row := range readRows[output.Pair](t, config.Output, output.Pairs) {
+		isVariant[[2]string{row.A, row.B}], isVariant[[2]string{row.B, row.A}] = row.Variant, row.Variant
+		if !row.Variant {
+			others[row.A], others[row.B] = append(others[row.A], row.B), append(others[row.B], row.A)
+		} else if row.Identical {
+			t.Errorf("%+v", row)
+		}
+		row.Variant = false
+		listed = append(listed, row)
+	}
+	want := readRows[output.Pair](t, all.Output, output.Pairs)
+	if len(listed) != len(want) || config.Across == "" && !reflect.DeepEqual(listed, want) {
+		t.Errorf("%d pairs are listed, want %d", len(listed), len(want))
+	}
+	clusters, kept := map[string]string{}, map[string]bool{}
+	for _, row := range readRows[output.Member](t, config.Output, output.Clusters) {
+		for _, name := range []string{row.ID, row.Ref} { // pairs have one of them
+			clusters[name], kept[name] = row.Cluster, row.Kept
+		}
+		if len(others[row.ID])+len(others[row.Ref]) == 0 {
+			t.Errorf("%+v is in a cluster without a pair", row)
+		}
+	}
+	for a, partners := range others {
+		stays := kept[a] || config.Split == keep.Star && clusters[a] == ""
+		for _, b := range partners {
+			if config.Split == keep.Component && (clusters[a] == "" || clusters[a] != clusters[b]) {
+				t.Errorf("%s and %s are in %q and %q", a, b, clusters[a], clusters[b])
+			}
+			if stays && kept[b] && config.Across == "" && len(config.Reference) == 0 {
+				t.Errorf("%s and %s stay", a, b)
+			}
+		}
+	}
+	for _, row := range readRows[output.Removal](t, config.Output, output.Removed) {
+		for _, name := range []string{row.ID, row.Ref} {
+			if isVariant[[2]string{name, row.KeptID}] || isVariant[[2]string{name, row.LikeID}] {
+				t.Errorf("a variant is removed: %+v", row)
+			}
+		}
+	}
+	if n := summary.Counts; n.Variants == 0 || config.Variants == variants.Keep && n.Variants == n.Pairs-n.Identical {
+		t.Errorf("counts %+v", n)
+	}
 }
 
 // checkEqual also checks that all that is true follows from the rows.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/inspect/difference"
 	"mirrorbeam.dev/internal/inspect/explain"
 	"mirrorbeam.dev/internal/inspect/query"
 	"mirrorbeam.dev/internal/pairs/methods"
@@ -221,14 +222,14 @@ func TestPanicOverOneAskedFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	explained, err := explain.Explain(t.Context(), folder, "d00", "d01", false)
+	explained, err := explain.Explain(t.Context(), folder, "d00", "d01", false, difference.Brief())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if encoded, _ := json.Marshal(explained); !bytes.Contains(encoded, []byte(`"d01"`)) {
 		t.Errorf("the explanation is %s", encoded)
 	}
-	if _, err := explain.Explain(t.Context(), folder, "d00", overDecoding+"-asked", false); err == nil {
+	if _, err := explain.Explain(t.Context(), folder, "d00", overDecoding+"-asked", false, difference.Brief()); err == nil {
 		t.Error("a document over which the program panics is explained")
 	}
 }

@@ -5,9 +5,10 @@ import (
 	"slices"
 
 	"mirrorbeam.dev/internal/input/corpus"
+	"mirrorbeam.dev/internal/keep/variants"
 	"mirrorbeam.dev/internal/records/docref"
+	"mirrorbeam.dev/internal/records/paged"
 	"mirrorbeam.dev/internal/result/finished"
-	"mirrorbeam.dev/internal/result/variants"
 	"mirrorbeam.dev/internal/schema/findings"
 	"mirrorbeam.dev/internal/storage"
 )
@@ -15,7 +16,6 @@ import (
 const (
 	// leastJudged is the least number of pairs that say something of all.
 	leastJudged = 30
-	judgedBytes = 8000
 	// rereadBytes and a share of all bytes, one of rereadShare, bound how much text is read again. A file that cannot
 	// be read from its middle counts as a whole.
 	rereadBytes = 64 << 20
@@ -26,7 +26,7 @@ const (
 // from here say nothing.
 func (r *run) judge(ctx context.Context, sample findings.Sample) *findings.Variants {
 	if !r.Config.TellsRemoved() || !r.Config.Scorer().HasClusters || r.Config.Features != "" ||
-		r.Config.Fingerprints != "" || len(sample) < leastJudged {
+		r.Config.Fingerprints != "" || r.Config.Variants.Keeps() || len(sample) < leastJudged {
 		return nil
 	}
 	if slices.ContainsFunc(r.inputs.Files, func(f corpus.File) bool { return storage.Scheme(f.At(0).Path) != "" }) {
@@ -36,40 +36,48 @@ func (r *run) judge(ctx context.Context, sample findings.Sample) *findings.Varia
 	for _, pair := range sample {
 		refs = append(refs, docref.Ref(pair.Kept), docref.Ref(pair.Removed))
 	}
-	byRef, err := finished.TextsAt(ctx, &r.Config, r.inputs.Files, refs, judgedBytes, rereadBytes+r.Bytes/rereadShare)
+	most := rereadBytes + r.Bytes/rereadShare
+	byRef, err := finished.TextsAt(ctx, &r.Config, r.inputs.Files, refs, variants.MostBytes, most)
 	if err != nil {
 		return nil
 	}
-	var texts []string
+	var texts []string // their words
 	numbers := map[docref.Ref]int{}
 	for ref := range byRef {
 		numbers[ref] = 0
 	}
 	for _, ref := range refs {
 		if n, is := numbers[ref]; is && n == 0 {
-			texts = append(texts, byRef[ref])
+			texts = append(texts, string(variants.AppendWords(nil, []byte(byRef[ref]))))
 			numbers[ref] = len(texts)
 		}
 	}
-	var pairs []variants.Pair
+	var pairs [][2]int
 	var judged []findings.SampledPair
 	for _, pair := range sample {
 		removed, kept := numbers[docref.Ref(pair.Removed)], numbers[docref.Ref(pair.Kept)]
 		if removed > 0 && kept > 0 {
-			pairs, judged = append(pairs, variants.Pair{Removed: removed - 1, Kept: kept - 1}), append(judged, pair)
+			pairs, judged = append(pairs, [2]int{removed - 1, kept - 1}), append(judged, pair)
 		}
 	}
 	if len(pairs) < leastJudged {
 		return nil
 	}
 	v := &findings.Variants{Judged: int64(len(pairs))}
-	for i, is := range variants.Judge(texts, pairs) {
-		if !is {
-			continue
-		}
-		if v.Found++; v.Found == 1 {
-			v.Removed, v.Kept = judged[i].RemovedName, judged[i].KeptName
-		}
+	example := len(pairs)
+	(&variants.Pairs{
+		Rule:      variants.Keep,
+		Store:     &paged.Store{},
+		Documents: len(texts),
+		Words:     func(i int) string { return texts[i] },
+		Len:       len(pairs),
+		At:        func(i int) (removed, kept int) { return pairs[i][0], pairs[i][1] },
+	}).Judge(func(i int) {
+		v.Found++
+		example = min(example, i)
+	})
+	if v.Found > 0 {
+		v.Removed, v.Kept = judged[example].RemovedName, judged[example].KeptName
 	}
 	return v
 }

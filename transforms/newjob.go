@@ -181,7 +181,9 @@ func (r *resolved) runs() work.Runs {
 
 func (r *resolved) rows(keepsPairs bool) write.Rows {
 	return write.Rows{
-		Files:   write.Files{Format: r.OutputFormat, HaveURLs: r.HaveURLs},
+		Files: write.Files{
+			Format: r.OutputFormat, HaveURLs: r.HaveURLs, HaveVariants: r.Config.Variants.Keeps(),
+		},
 		Emit:    r.Outputs(),
 		Columns: r.Columns,
 		Pairs:   r.PairKind(),
@@ -250,6 +252,7 @@ func (r *resolved) kept() documents.Kept {
 		Sets:              documents.AllHashes,
 		Fingerprints:      r.Kind().Name,
 		ExcludeQuotations: r.NoQuotations,
+		Texts:             r.Config.Variants.Keeps(),
 		Marking: documents.Marking{
 			Keep:        r.Keep,
 			SourceField: r.SourceField,

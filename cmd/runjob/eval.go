@@ -180,7 +180,7 @@ func (e *evaluator) comparePairs(ctx context.Context, worst int) (*evaluation.Ju
 		e.isMet = e.isMet || hasA && int(a) < e.truth.Documents || hasB && int(b) < e.truth.Documents
 		isRight := false
 		switch {
-		case pair.Identical:
+		case pair.Identical, pair.Variant:
 			continue
 		case hasA && hasB:
 			isRight = judge.See(a, b)

@@ -144,6 +144,9 @@ func (s *Shard) dropClusters() {
 		}
 	}
 	for e := range s.withDuplicates(s.pairs) {
+		if e.Variant() {
+			continue
+		}
 		similarity := e.Similarity()
 		if e.Identical() { // documents without a shingle have no share in common
 			similarity = 1
@@ -199,7 +202,7 @@ func (s *Shard) apartPairs(visit func(a, b records.Number, similarity float64)) 
 		for _, star := range slices.Concat(stars[a], stars[b]) {
 			one, isOne := in(a, star)
 			other, isOther := in(b, star)
-			if isOne && isOther && a != b {
+			if isOne && isOther && a != b && !e.Variant() {
 				visit(one, other, e.Similarity())
 			}
 		}
@@ -298,7 +301,7 @@ func (s *Shard) unchecked() (n int64) {
 func (s *Shard) rival(i int) (e keep.Edge, counts bool) {
 	of := s.edges.At(i)
 	a, b := s.classes.of.At(of.A), s.classes.of.At(of.B)
-	counts = a != b && (!s.reference(s.classes.firsts.At(a)) || !s.reference(s.classes.firsts.At(b)))
+	counts = a != b && !of.Variant() && (!s.reference(s.classes.firsts.At(a)) || !s.reference(s.classes.firsts.At(b)))
 	e = keep.Edge{A: a, B: b, Similarity: of.Similarity()}
 	if least := s.rule.Contained; least > 0 && counts {
 		sizes := [2]uint32{s.members.Size(of.A), s.members.Size(of.B)}

@@ -119,7 +119,7 @@ func (s *Shard) doubt(o *findings.Findings, least float64) {
 			})
 		}
 	}
-	if s.rule.Split != keep.Component {
+	if s.rule.Split != keep.Component || s.hasVariants {
 		return
 	}
 	for _, found := range s.bridges(leastPart) {

@@ -8,6 +8,7 @@ import (
 
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/graphs"
+	"mirrorbeam.dev/internal/keep/variants"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/joining"
@@ -250,7 +251,7 @@ func Cut(layout *documents.Layout, members []records.Member, edges []records.Edg
 			})
 		}
 		if all[shard], err = newShard(
-			layout, records.NewMemberList(store, sorted[shard]), store, listed(own),
+			layout, records.NewMemberList(store, sorted[shard]), store, listed(own), variants.Warn,
 		); err != nil {
 			return nil, nil, err
 		}

@@ -141,6 +141,7 @@ func (s *Shard) PairRows(kind string, row func(output.Pair) error) error {
 				pair.JaccardWhole = 1
 			}
 		}
+		pair.Variant = e.Variant()
 		a, b := s.members.Capture(e.A), s.members.Capture(e.B)
 		pair.URLA, pair.DateA, pair.URLB, pair.DateB = a.URL, a.Date, b.URL, b.Date
 		if err := row(pair); err != nil {
@@ -269,6 +270,7 @@ func (s *Shard) WriteCachedPairs(run *runfile.Writer) error {
 		if err != nil {
 			return err
 		}
+		e.Total &^= records.VariantMark // the next run judges anew
 		state.CachedPairOf(a, b, e.Score).Append(record[:0])
 	}
 	return nil

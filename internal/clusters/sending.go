@@ -132,7 +132,8 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.TaskCont
 			} else if s.ForNext {
 				equal = block.Digest(i)
 			}
-			if err := records.WriteMember(&w.Run, member, block, i, flags, equal); err != nil {
+			capture := withWords(block.Capture(i))
+			if err := records.WriteMember(&w.Run, member, block, i, flags, equal, capture); err != nil {
 				return err
 			}
 			if page, is := pages.Of(ref); is {

@@ -10,6 +10,7 @@ import (
 
 	"mirrorbeam.dev/internal/fingerprint/documents"
 	"mirrorbeam.dev/internal/keep"
+	"mirrorbeam.dev/internal/keep/variants"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/paged"
@@ -33,8 +34,10 @@ type Shard struct {
 	duplicates duplicates                     // further pairs
 	spans      []records.Span[records.Number] // spans of the edges, in their order
 	decision
-	size    *paged.List[records.Number, uint32] // documents in the cluster, by its first document
-	scratch []byte                              // of a ref
+	size *paged.List[records.Number, uint32] // documents in the cluster, by its first document
+	// hasVariants says that edges of variants have a mark, and that clusters may be parts of components.
+	hasVariants bool
+	scratch     []byte // of a ref
 }
 
 type (
@@ -45,8 +48,9 @@ type (
 )
 
 // ReadShard reads the clusters of an output shard: its documents, its edges and the passages that pairs have in common.
-// Lists of them take up to about that many bytes of memory, 0 for any number. Whoever gets the shard must close it.
-func ReadShard(layout *documents.Layout, w *work.TaskContext, bytes int64) (*Shard, error) {
+// Lists of them take up to about that many bytes of memory, 0 for any number. The rule says whether variants are in one
+// cluster. Whoever gets the shard must close it.
+func ReadShard(layout *documents.Layout, w *work.TaskContext, bytes int64, rule variants.Rule) (*Shard, error) {
 	store := &paged.Store{Bytes: bytes}
 	if storage.Scheme(string(w.Runs.Folder)) == "" {
 		store.Folder = string(w.Runs.Folder)
@@ -56,7 +60,7 @@ func ReadShard(layout *documents.Layout, w *work.TaskContext, bytes int64) (*Sha
 		store.Close()
 		return nil, err
 	}
-	s, err := readEdges(layout, members, store, w)
+	s, err := readEdges(layout, members, store, w, rule)
 	if err != nil {
 		members.Close()
 		store.Close()
@@ -65,7 +69,7 @@ func ReadShard(layout *documents.Layout, w *work.TaskContext, bytes int64) (*Sha
 }
 
 func readEdges(layout *documents.Layout, members *records.MemberList, store *paged.Store,
-	w *work.TaskContext,
+	w *work.TaskContext, rule variants.Rule,
 ) (*Shard, error) {
 	each, err := records.EachEdge(&w.Reader, w.Pieces)
 	if err != nil {
@@ -80,7 +84,7 @@ func readEdges(layout *documents.Layout, members *records.MemberList, store *pag
 			}
 		})
 		return cmp.Or(err, asking.err)
-	})
+	}, rule)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +100,7 @@ func readEdges(layout *documents.Layout, members *records.MemberList, store *pag
 
 func newShard(
 	layout *documents.Layout, members *records.MemberList, store *paged.Store,
-	each func(visit func(records.Edge[records.Number])) error,
+	each func(visit func(records.Edge[records.Number])) error, rule variants.Rule,
 ) (*Shard, error) {
 	s := &Shard{layout: layout, members: members, store: store}
 	identical := newForest(store, members.Len())
@@ -116,6 +120,7 @@ func newShard(
 	if err := s.sortEdges(each); err != nil {
 		return nil, err
 	}
+	s.setVariantsApart(rule)
 	if err := s.separate(); err != nil {
 		return nil, err
 	}
@@ -223,8 +228,10 @@ func (s *Shard) count(o *findings.Findings) error {
 	o.Counts.Pairs += int64(s.pairs.Len() + s.duplicates.pairs)
 	o.Counts.Identical += int64(s.duplicates.pairs)
 	for i := range s.pairs.Len() {
-		if s.pairs.At(i).Identical() {
+		if e := s.pairs.At(i); e.Identical() {
 			o.Counts.Identical++
+		} else if e.Variant() {
+			o.Counts.Variants++
 		}
 	}
 	for i := range s.end() {
@@ -342,14 +349,15 @@ func (s *Shard) isWithinSide(e records.Edge[records.Number]) bool {
 
 // repeats visits the pairs of documents that are equal to an earlier one of their side, given all edges. All edges of
 // the earlier one are their own as well, but passages may stand at other places in their texts. Each has a pair with
-// the first partner of the earlier one. Of documents without a partner repeats makes clusters of one document.
+// the first partner of the earlier one, a variant only if all are. Documents without a partner become clusters of one
+// document.
 func (s *Shard) repeats(all *edges, visit func(records.Edge[records.Number])) {
 	first := listIn[uint32](s.store, s.end()) // the number of the edge to the first partner of each document, plus 1
 	for i := range s.edges.Len() {
 		e := s.edges.At(i)
 		// Edges are ordered by A, then B: so partners before a document come before those after it, in order.
 		for _, end := range [2]records.Number{e.A, e.B} {
-			if first.At(end) == 0 {
+			if at := first.At(end); at == 0 || !e.Variant() && s.edges.At(int(at-1)).Variant() {
 				first.Set(end, uint32(i+1))
 			}
 		}

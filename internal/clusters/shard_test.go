@@ -15,6 +15,7 @@ import (
 	"mirrorbeam.dev/internal/input/sources"
 	"mirrorbeam.dev/internal/keep"
 	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/keep/variants"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/paged"
@@ -42,7 +43,7 @@ func shardOf(layout *documents.Layout, members []records.Member, edges []records
 func storedShard(store *paged.Store, layout *documents.Layout, members []records.Member,
 	edges []records.Edge[records.Number],
 ) *Shard {
-	s, err := newShard(layout, records.NewMemberList(store, members), store, listed(edges))
+	s, err := newShard(layout, records.NewMemberList(store, members), store, listed(edges), variants.Warn)
 	if err != nil {
 		panic(err)
 	}
@@ -52,7 +53,7 @@ func storedShard(store *paged.Store, layout *documents.Layout, members []records
 // readsShard returns a task that reads a shard and compares what it has read.
 func readsShard(t *testing.T, want shardContent) func(context.Context, work.Task, *work.TaskContext) error {
 	return func(_ context.Context, task work.Task, w *work.TaskContext) error {
-		s, err := ReadShard(layoutOf(t), w, 0)
+		s, err := ReadShard(layoutOf(t), w, 0, variants.Warn)
 		if err != nil {
 			return err
 		}

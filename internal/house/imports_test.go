@@ -21,6 +21,7 @@ var law = [][2]string{
 	{"graphs", "records/docref"},
 	{"audit", "records/docref graphs"},
 	{"keep/preference", "records/docref"},
+	{"keep/variants", "records/paged"},
 	{"pairs/candidates", "asmkernels records/digest records/docref graphs"},
 	{"records/sketchblock", "asmkernels records/digest records/docref keep/preference"},
 	{"sketch", "asmkernels input records/digest"},
@@ -38,12 +39,12 @@ var law = [][2]string{
 		"asmkernels records/digest records/docref records/packed records/paged graphs keep/preference pairs/candidates records/sketchblock sketch util input records/runfile",
 	},
 	{"records/joining", "records/docref graphs storage records/runfile"},
-	{"keep", "records"},
+	{"keep", "records keep/variants"},
 	{"schema", "sketch util storage input"},
 	{"work", "records graphs pairs/candidates sketch util/panics storage input schema"},
 	{
 		"fingerprint",
-		"asmkernels input records graphs audit keep/preference pairs/candidates sketch util lshbands storage schema work",
+		"asmkernels input records graphs audit keep pairs/candidates sketch util lshbands storage schema work",
 	},
 	{"graphs/union", "records graphs audit work fingerprint"},
 	{"incremental/state", "records graphs util storage input schema work fingerprint"},
@@ -63,7 +64,6 @@ var law = [][2]string{
 	{"incremental", "records graphs pairs work fingerprint incremental/state job"},
 	{"incremental/pruning", "asmkernels records audit pairs lshbands storage work fingerprint incremental"},
 	{"audit/auditing", "asmkernels records graphs audit storage work fingerprint incremental/pruning"},
-	{"result/variants", ""},
 	{"result/warnings", "sketch input keep schema fingerprint job"},
 	{"result/workspace", "util storage schema job"},
 	{
@@ -84,7 +84,7 @@ var law = [][2]string{
 	},
 	{
 		"pipeline",
-		"asmkernels records/docref sketch util lshbands storage input schema work fingerprint incremental pairs result mirrors job audit/auditing failure transforms",
+		"asmkernels records/docref records/paged keep/variants sketch util lshbands storage input schema work fingerprint incremental pairs result mirrors job audit/auditing failure transforms",
 	},
 	{
 		"cmd",

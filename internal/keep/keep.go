@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mirrorbeam.dev/internal/keep/variants"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/paged"
 )
@@ -235,6 +236,8 @@ type Rule struct {
 	// Contained is the least share of the shingles of a removed document that the one that is kept for it must have; 0
 	// if that does not matter.
 	Contained float64
+	// Variants says whether variants are removed for each other.
+	Variants variants.Rule
 }
 
 // Condition says when a document is removed that is similar to a kept one: always if it is empty. With "contained" all

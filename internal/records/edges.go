@@ -32,8 +32,10 @@ const (
 	hammingMark = 1 << 30
 	// HotGroupMark says that the edge joins a document of a hot group to a pivot.
 	HotGroupMark = 1 << 29
+	// VariantMark says that the documents are variants: neither is removed for the other one.
+	VariantMark = 1 << 28
 
-	marks = estimateMark | hammingMark | HotGroupMark
+	marks = estimateMark | hammingMark | HotGroupMark | VariantMark
 )
 
 // HammingScore returns the score of two fingerprints of the given number of bits that differ in distance bits.
@@ -79,6 +81,9 @@ func (s Score) Identical() bool {
 
 // HotGroup reports whether the edge joins a document of a hot group to a pivot.
 func (s Score) HotGroup() bool { return s.Total&HotGroupMark != 0 }
+
+// Variant reports whether the documents are variants.
+func (s Score) Variant() bool { return s.Total&VariantMark != 0 }
 
 // wholeMark, a bit of Shared in a packed edge, says that the figures of all shingles follow. It is free, since marks
 // leave no room for so large a Total.

@@ -76,11 +76,13 @@ func FlagsOf(repeated, unchecked, partlyListed bool, source sources.Number) (fla
 	return flags | uint32(source)<<sourceShift
 }
 
-// WriteMember writes the record of document i of the block for its output shard. Equal is its digest, or zero.
+// WriteMember writes the record of document i of the block for its output shard, with its capture. Equal is its digest,
+// or zero.
 func WriteMember(
 	run *runfile.Writer, of ListedDocument, block *sketchblock.Block, i int, flags uint32, equal digest.Digest,
+	capture []byte,
 ) error {
-	id, capture, size := block.ID(i), block.Capture(i), Size[memberHead]()
+	id, size := block.ID(i), Size[memberHead]()
 	b, err := run.Record(ShardMembers, int(of.At.Shard), size+len(id)+len(capture))
 	if err != nil {
 		return err
@@ -110,9 +112,9 @@ func nextMember(b []byte) (head memberHead, id, capture, rest []byte) {
 	return head, b[:head.ID], b[head.ID:end], b[end:]
 }
 
-// Capture is what is known of a web page in addition to its text: from where and when a web archive has fetched it, and
-// its title without numbers. Each may be empty.
-type Capture struct{ URL, Date, Title string }
+// Capture is what is known of a document in addition to its shingles: from where and when a web archive has fetched it,
+// its title without numbers, and its words as package variants compares them. Each may be empty.
+type Capture struct{ URL, Date, Title, Words string }
 
 const (
 	// MostURLBytes bounds what is kept of a URL: servers and browsers are sure to take one of that length.
@@ -136,11 +138,37 @@ func AppendCapture(b, url, date, title []byte) []byte {
 	return append(b, title...)
 }
 
-// CaptureOf reads a capture that AppendCapture has packed, as texts of rows.
+// AppendText appends up to most bytes of texts to a capture, or later their words. A capture has no line end in a part.
+func AppendText(capture []byte, most int, texts ...[]byte) []byte {
+	if len(capture) == 0 {
+		capture = append(capture, "\n\n"...)
+	}
+	for _, text := range texts {
+		text = text[:min(len(text), most)]
+		capture, most = append(append(capture, '\n'), text...), most-len(text)
+	}
+	return capture
+}
+
+// CutText takes what AppendText has added from a capture.
+func CutText(packed []byte) (capture, text []byte, has bool) {
+	end := 0
+	for range 3 {
+		at := bytes.IndexByte(packed[end:], '\n')
+		if at < 0 {
+			return packed, nil, false
+		}
+		end += at + 1
+	}
+	return packed[:end-1], packed[end:], true
+}
+
+// CaptureOf reads a capture that AppendCapture has packed, as texts of rows, and its words.
 func CaptureOf(packed []byte) Capture {
 	url, rest, _ := strings.Cut(string(packed), "\n")
-	date, title, _ := strings.Cut(rest, "\n")
-	return Capture{quoting.Text(url), quoting.Text(date), quoting.Text(title)}
+	date, rest, _ := strings.Cut(rest, "\n")
+	title, words, _ := strings.Cut(rest, "\n")
+	return Capture{quoting.Text(url), quoting.Text(date), quoting.Text(title), words}
 }
 
 // ReadRefs returns a set of documents.

@@ -142,7 +142,7 @@ func TestReadManyEdges(t *testing.T) {
 func TestSimilarity(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
-		union := 1 + random.IntN(HotGroupMark-1)
+		union := 1 + random.IntN(VariantMark-1)
 		shared, estimate := random.IntN(union+1), random.IntN(2) == 0
 		e := NewScore(shared, union, estimate)
 		if random.IntN(2) == 0 {
@@ -242,6 +242,10 @@ func TestMembers(t *testing.T) {
 			if m.Side = d.Side; random.IntN(2) == 0 {
 				m.Capture = &Capture{URL: fmt.Sprintf("https://example.org/%d", i), Date: "2025", Title: "Fox & crow"}
 				d.Capture = AppendCapture(nil, []byte(m.Capture.URL), []byte(m.Capture.Date), []byte(m.Capture.Title))
+				if random.IntN(2) == 0 {
+					m.Capture.Words = "some words\nof it"
+					d.Capture = AppendText(d.Capture, 15, []byte("some words"), []byte("of it, cut"))
+				}
 			}
 			builder.Add(d)
 			mine = append(mine, number)
@@ -258,7 +262,7 @@ func TestMembers(t *testing.T) {
 				First: Position{Shard: shard, Number: m.First},
 			}
 			if err := WriteMember(w, listed, &block, i, FlagsOf(m.Repeated, m.Unchecked, m.PartlyListed, m.Source),
-				m.Digest); err != nil {
+				m.Digest, block.Capture(i)); err != nil {
 				return err
 			}
 		}

@@ -44,10 +44,11 @@ type window struct {
 	content []byte
 }
 
-// text is what rows say of a document: lengths of id, URL, date and title, these, and the digest if it is asked for.
+// text is what rows say of a document: lengths of id, URL, date, title and words, these, and the digest if it is asked
+// for.
 type text string
 
-const lengthsSize = 10
+const lengthsSize = 12
 
 // add writes the text of a document, given its id as the user wrote it. Rows have it as valid UTF-8.
 func (t *texts) add(id []byte, of *Member) textPlace {
@@ -58,7 +59,9 @@ func (t *texts) add(id []byte, of *Member) textPlace {
 		binary.LittleEndian.PutUint16(b[4:], uint16(len(of.Capture.URL)))
 		binary.LittleEndian.PutUint16(b[6:], uint16(len(of.Capture.Date)))
 		binary.LittleEndian.PutUint16(b[8:], uint16(len(of.Capture.Title)))
+		binary.LittleEndian.PutUint16(b[10:], uint16(len(of.Capture.Words)))
 		b = append(append(append(b, of.Capture.URL...), of.Capture.Date...), of.Capture.Title...)
+		b = append(b, of.Capture.Words...)
 	}
 	if of.Digest != (digest.Digest{}) {
 		b = of.Digest.Append(b)
@@ -171,29 +174,28 @@ func (t *texts) close() {
 	}
 }
 
-// ends returns where the id, the URL, the date and the title end. Each begins where the one before ends.
-func (t text) ends() (id, url, date, title int) {
-	lengths := t[:lengthsSize]
-	id = lengthsSize + (int(lengths.number(0)) | int(lengths.number(2))<<16)
-	url = id + int(lengths.number(4))
-	date = url + int(lengths.number(6))
-	return id, url, date, date + int(lengths.number(8))
+// ends returns where the id, the URL, the date, the title and the words end. Each begins where the one before ends.
+func (t text) ends() (ends [5]int) {
+	ends[0] = lengthsSize + (int(t.number(0)) | int(t.number(2))<<16)
+	for i := 1; i < len(ends); i++ {
+		ends[i] = ends[i-1] + int(t.number(2+2*i))
+	}
+	return ends
 }
 
 // number returns 16 bits of the lengths.
 func (t text) number(at int) uint16 { return uint16(t[at]) | uint16(t[at+1])<<8 }
 
 func (t text) id() string {
-	end, _, _, _ := t.ends()
-	return string(t[lengthsSize:end])
+	return string(t[lengthsSize:t.ends()[0]])
 }
 
 func (t text) capture() Capture {
-	id, url, date, title := t.ends()
-	return Capture{URL: string(t[id:url]), Date: string(t[url:date]), Title: string(t[date:title])}
+	s, at := string(t), t.ends()
+	return Capture{URL: s[at[0]:at[1]], Date: s[at[1]:at[2]], Title: s[at[2]:at[3]], Words: s[at[3]:at[4]]}
 }
 
 func (t text) digest() digest.Digest {
-	_, _, _, end := t.ends()
+	end := t.ends()[4]
 	return digest.Get([]byte(t[end : end+digest.Size]))
 }

@@ -95,6 +95,7 @@ class Settings(TypedDict, total=False):
     split: Split | None
     drop: Drop | None
     remove_if: Text | None
+    variants: Text | None
     passage_words: int | str | None
     passage_unit: Text | None
     passage_copies: int | str | None
@@ -198,6 +199,7 @@ def run(
     split: Split | None = None,
     drop: Drop | None = None,
     remove_if: Text | None = None,
+    variants: Text | None = None,
     passage_words: int | str | None = None,
     passage_unit: Text | None = None,
     passage_copies: int | str | None = None,
@@ -315,6 +317,7 @@ def run(
       split: What a cluster is: component (documents joined by chains of similar pairs) or star (a kept document and the documents removed for it) (default "component").
       drop: What to remove of clusters: copies (documents similar to a kept one), clusters (all their documents, so that only documents without a near-duplicate stay) or reference (only documents similar to one of reference; copies within the input stay) (default "copies").
       remove_if: Remove a similar document only if its text is in the document that stays: contained (all its shingles are) or contained:SHARE (at least that share of them, such as contained:0.95). Use it with keep longest.
+      variants: What to do with similar documents about different things, such as records of one form: warn (count them in a sample), keep (remove neither for the other, by a rule about rare words that are exchanged) or wide (the same for all pairs that differ in more than numbers and a few frequent words) (default "warn").
       passage_words: Length of a passage in words, with emit trimmed. A word is cut if it is in a passage that occurred before, in an earlier document or earlier in the same one. The first occurrence stays (default 50).
       passage_unit: What a passage is: words (any passage_words in a row), lines or paragraphs (whole ones, with at least as many words), sentences (three in a row, with at least as many words together), or items (whole texts of reference with at least as many words, such as questions of a benchmark, also with some words changed) (default "words").
       passage_copies: Cut only passages that occur at least this many times in the corpus (default 2).
@@ -413,6 +416,7 @@ def run(
         "split": split,
         "drop": drop,
         "remove_if": remove_if,
+        "variants": variants,
         "passage_words": passage_words,
         "passage_unit": passage_unit,
         "passage_copies": passage_copies,

@@ -14,6 +14,7 @@ import (
 	"mirrorbeam.dev/internal/input/sourcecode"
 	"mirrorbeam.dev/internal/input/sources"
 	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/keep/variants"
 	"mirrorbeam.dev/internal/records"
 	"mirrorbeam.dev/internal/records/docref"
 	"mirrorbeam.dev/internal/records/sketchblock"
@@ -54,6 +55,8 @@ type Kept struct {
 	Fingerprints fingerprints.Name `json:",omitempty"`
 	// ExcludeQuotations leaves quoted words out of sequences.
 	ExcludeQuotations bool
+	// Texts keeps the beginnings of texts, by which variants are told.
+	Texts bool `json:",omitempty"`
 }
 
 // Of returns what is kept of a set, which ascends. It shares the memory of the set.
@@ -221,6 +224,9 @@ func (f *fingerprinter) mark(d *sketchblock.Document, b *block, ref docref.Ref, 
 	d.Source, _ = f.marker.sourceOf(r)
 	d.Ref, d.Digest, d.ID = ref, sketchblock.InScope(d.Digest, d.Scope), r.Content.ID
 	b.capture = records.AppendCapture(b.capture[:0], r.Content.URL, r.Content.Date, r.Content.Title)
+	if f.kept.Texts {
+		b.capture = records.AppendText(b.capture, variants.MostBytes, r.Content.Texts...)
+	}
 	d.Capture = b.capture
 	d.Priority, d.Ties = f.marker.priority(r, &f.inputs.Files[r.File], &b.Counts)
 	if len(d.ID) == 0 {

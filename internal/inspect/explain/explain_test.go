@@ -13,6 +13,7 @@ import (
 
 	"mirrorbeam.dev/internal/inspect/difference"
 	"mirrorbeam.dev/internal/inspect/explain"
+	"mirrorbeam.dev/internal/keep/variants"
 	"mirrorbeam.dev/internal/pairs/methods"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/schema/output"
@@ -152,8 +153,11 @@ func TestExplanations(t *testing.T) {
 		"sketch":  func(c *job.Config) { c.Keys, c.Verify = methods.MinHash, methods.VerifySketch },
 		"simhash": func(c *job.Config) { c.Keys, c.Hamming, c.Threshold = methods.SimHash, 8, job.Default().Threshold },
 		"words":   func(c *job.Config) { c.Keys, c.Threshold = methods.SameWords, job.Default().Threshold },
-		"within":  func(c *job.Config) { c.Within = "lang" },
-		"across":  func(c *job.Config) { c.Across = "lang" },
+		"variants": func(c *job.Config) {
+			c.Keys, c.Variants = methods.Exact, variants.Keep
+		},
+		"within": func(c *job.Config) { c.Within = "lang" },
+		"across": func(c *job.Config) { c.Across = "lang" },
 		"passages": func(c *job.Config) {
 			c.Similarity, c.Keys, c.Emit, c.Excerpt = methods.Containment, methods.Auto, []string{"auto"}, 10
 		},
@@ -211,7 +215,8 @@ func (l *library) checkRows(t *testing.T, x *explain.Explanation) {
 		t.Errorf("%s and %s: together %v, the clusters are %q and %q", a, b, x.Together, l.cluster[a], l.cluster[b])
 	}
 	p, joined := l.row(a, b)
-	if joined != (x.Row != nil) || joined && (x.Row.Exact != p.Exact || x.Row.Identical != p.Identical) {
+	if joined != (x.Row != nil) || joined && (x.Row.Exact != p.Exact || x.Row.Identical != p.Identical ||
+		x.Row.Variant != p.Variant) {
 		t.Errorf("%s and %s: row %+v, want %+v", a, b, x.Row, p)
 	}
 	if x.Path == nil {

@@ -21,6 +21,8 @@ type Step struct {
 	// Exact is false if the score is an estimate.
 	Exact     bool `json:"exact"`
 	Identical bool `json:"identical,omitempty"`
+	// Variant says that the row does not put its documents into one cluster.
+	Variant bool `json:"variant,omitempty"`
 }
 
 // Path leads from one document to another along rows of pairs. Of all such paths it is one whose weakest row is the
@@ -126,7 +128,8 @@ func (x *explainer) findPairs(ctx context.Context) error {
 			"The run has written no pairs, so the rows that join documents are not known: " +
 				"run it with --emit clusters,pairs.")
 		return nil
-	case x.folder.Has(output.Clusters) && !x.isStar() && (x.A.Cluster == "" || x.B.Cluster == ""):
+	case x.folder.Has(output.Clusters) && !x.isStar() && !x.config.Variants.Keeps() &&
+		(x.A.Cluster == "" || x.B.Cluster == ""):
 		x.scanned = true // a row would have put both into clusters
 		return nil
 	}
@@ -143,6 +146,10 @@ func (x *explainer) findPairs(ctx context.Context) error {
 		one := edge{a: a, b: b, strength: x.strengthOf(&row), exact: row.Exact, identical: row.Identical}
 		if a+b == 1 { // the first two numbers
 			x.Row = x.step(one, row.A, row.B)
+			x.Row.Variant = row.Variant
+		}
+		if row.Variant {
+			continue
 		}
 		if m.edges = append(m.edges, one); m.isOpen && len(m.edges) == mostEdges {
 			x.note(

@@ -14,12 +14,19 @@ func (x *explainer) reason() {
 		x.reasonPassages()
 		return
 	}
+	areVariants := x.Row != nil && x.Row.Variant
+	if areVariants {
+		x.because(
+			"A row of pairs says that they are about different things: %s. With --variants %s neither is removed for "+
+				"the other one, nor does the row put them into one cluster.",
+			x.scoreText(x.Row.Score), x.config.Variants)
+	}
 	if x.Together != nil && *x.Together {
 		x.reasonTogether()
 		return
 	}
 	switch {
-	case x.isCutApart():
+	case areVariants, x.isCutApart():
 		return
 	case x.reasonNotCompared(), x.reasonUnlike():
 	case x.Similarity != nil:
@@ -40,7 +47,7 @@ func (x *explainer) reasonTogether() {
 		x.because("They are %s.", x.sameness())
 	case x.Row != nil && x.Row.Identical:
 		x.because("A row of pairs says that they are identical.")
-	case x.Row != nil, x.Path != nil:
+	case x.Row != nil && !x.Row.Variant, x.Path != nil:
 		x.reasonJoined()
 	case x.scanned:
 		x.because("One cluster has both, though no rows of pairs lead from one to the other.")
@@ -72,7 +79,7 @@ func (x *explainer) reasonTogether() {
 }
 
 func (x *explainer) reasonJoined() {
-	if x.Row != nil {
+	if x.Row != nil && !x.Row.Variant {
 		x.because("A row of pairs joins them: %s.", x.scoreText(x.Row.Score))
 		return
 	}
@@ -239,6 +246,11 @@ func (x *explainer) outText() string {
 func capital(text string) string { return string(text[0]-'a'+'A') + text[1:] }
 
 func (x *explainer) reasonNotFound() {
+	if x.config.Variants.Keeps() && !x.folder.Has(output.Pairs) {
+		x.because("They may be about different things, by --variants %s: --emit clusters,pairs tells.",
+			x.config.Variants)
+		return
+	}
 	if x.Together == nil {
 		x.because(
 			"The run wrote neither clusters nor pairs, so it is unknown whether it found them: " +

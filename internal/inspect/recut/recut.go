@@ -194,6 +194,9 @@ func check(folder *finished.Folder, o *Options) error {
 	case c.RemoveIf != "":
 		return setting.Errorf("%s{remove_if} %s depends on sizes of sets, which rows do not tell: run the job again",
 			again, c.RemoveIf)
+	case c.Variants.Keeps():
+		return setting.Errorf("%s{variants} %s judges pairs by texts, beside the others of its {threshold}: "+
+			"run the job again", again, c.Variants)
 	case s.Skipped.Groups > 0:
 		return fmt.Errorf("%s%d groups of documents were too dense to compare all pairs", again, s.Skipped.Groups)
 	case o.Threshold < c.Threshold:

@@ -17,6 +17,7 @@ import (
 	"mirrorbeam.dev/internal/failure"
 	"mirrorbeam.dev/internal/keep"
 	"mirrorbeam.dev/internal/keep/preference"
+	"mirrorbeam.dev/internal/keep/variants"
 	"mirrorbeam.dev/internal/result/finished"
 	"mirrorbeam.dev/internal/result/warnings"
 	"mirrorbeam.dev/internal/schema/output"
@@ -186,6 +187,7 @@ func TestSays(t *testing.T) {
 			func(c *job.Config) { c.Keys, c.Verify = "minhash", "sketch" }, func(*Options) {}, failure.Usage,
 			"are estimates",
 		},
+		{func(c *job.Config) { c.Variants = variants.Keep }, func(*Options) {}, failure.Usage, "variants keep judges"},
 	} {
 		config := corpusOf(t, func(i int) string { return fmt.Sprint(i) })
 		c.change(&config)

@@ -125,7 +125,7 @@ func ofVariants(c *job.Config, found *findings.Findings) []Warning {
 	}
 	return []Warning{{
 		Kind: Variants,
-		Flag: "--remove-if contained, --within FIELD",
+		Flag: "--variants keep, --within FIELD",
 		Text: fmt.Sprintf(
 			"%d of %d removed documents that are not identical to the one that stays, and were looked at, differ from "+
 				"it in what they are about: rare words are exchanged, as in records of one form, such as %s for %s; "+

@@ -58,7 +58,7 @@ func (r *Rows) Setup() error { return r.layout.Read(string(r.Inputs)) }
 func (r *Rows) Task(_ context.Context, t work.Task, w *work.TaskContext) error {
 	// The largest cluster may need all the memory there is, so the task drops the buffers of earlier tasks.
 	*w.Memory = work.Memory{Figures: w.Figures, Run: w.Run}
-	shard, err := clusters.ReadShard(&r.layout, w, r.Bytes)
+	shard, err := clusters.ReadShard(&r.layout, w, r.Bytes, r.Rule.Variants)
 	if err != nil {
 		return err
 	}
@@ -217,11 +217,13 @@ type Files struct {
 	Format  output.Format
 	// HaveURLs says that web archives are among the files that documents come from.
 	HaveURLs bool `json:",omitempty"`
+	// HaveVariants says that pairs may be variants.
+	HaveVariants bool `json:",omitempty"`
 }
 
 // Names says how the rows of a task call documents.
 func (f Files) Names(t work.Task) output.Names {
-	return output.Names{AreIntegers: t.IntegerNames, HaveURLs: f.HaveURLs}
+	return output.Names{AreIntegers: t.IntegerNames, HaveURLs: f.HaveURLs, HaveVariants: f.HaveVariants}
 }
 
 // Name describes one file of an output, before it is written.

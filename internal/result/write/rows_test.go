@@ -36,7 +36,7 @@ func shardOfThree(t *testing.T) string {
 		for i := range 3 {
 			member := records.ListedDocument{Ref: block.Ref(i), At: records.Position{Number: records.Number(i)}}
 			if err := records.WriteMember(run, member, &block, i, records.FlagsOf(false, false, false, 0),
-				block.Digest(i)); err != nil {
+				block.Digest(i), nil); err != nil {
 				return err
 			}
 		}

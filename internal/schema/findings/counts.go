@@ -76,6 +76,8 @@ type Counts struct {
 	RemovedForReference int64 `json:"removed_for_reference,omitempty" label:"removed for a reference"`
 	// Pairs counts the rows of pairs, written or not.
 	Pairs int64 `json:"pairs"`
+	// Variants counts the pairs of variants, with --variants keep or wide. They are among Pairs.
+	Variants int64 `json:"variants,omitempty" label:"pairs of variants"`
 	// Archives counts the files of web archives, the reference's included.
 	Archives int64 `json:"archives,omitempty" of:"input" label:"web archives"`
 	// FilesRejected counts the files that could not be read at all. Each is one of Rejected.

@@ -22,6 +22,8 @@ type Names struct {
 	HaveURLs bool
 	// HaveItems says that tables have the columns of items of benchmarks.
 	HaveItems bool
+	// HaveVariants says that tables of pairs say which are variants.
+	HaveVariants bool
 }
 
 func (n Names) append(b []byte, name string) []byte {
@@ -48,21 +50,16 @@ func (n *name) UnmarshalJSON(b []byte) error {
 // of returns a table of rows with these names.
 func (n Names) of(table parquetfile.Table, row reflect.Type) parquetfile.Table {
 	table.Without = slices.Clone(table.Without)
+	has := map[string]bool{"capture": n.HaveURLs, "item": n.HaveItems, "variant": n.HaveVariants}
 	for field := range row.Fields() {
-		switch field.Tag.Get("names") {
-		case "document":
-			if n.AreIntegers && !slices.Contains(table.Without, field.Name) {
-				column, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
-				table.Integers = append(table.Integers, column)
-			}
-		case "capture":
-			if !n.HaveURLs && !slices.Contains(table.Without, field.Name) {
-				table.Without = append(table.Without, field.Name)
-			}
-		case "item":
-			if !n.HaveItems {
-				table.Without = append(table.Without, field.Name)
-			}
+		tag := field.Tag.Get("names")
+		switch has, isSometimes := has[tag]; {
+		case slices.Contains(table.Without, field.Name):
+		case isSometimes && !has:
+			table.Without = append(table.Without, field.Name)
+		case tag == "document" && n.AreIntegers:
+			column, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+			table.Integers = append(table.Integers, column)
 		}
 	}
 	return table

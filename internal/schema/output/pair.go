@@ -63,6 +63,9 @@ type Pair struct {
 	Exact bool `json:"exact" parquet:"exact"`
 	// Identical says that the documents are the same under the measure: their sets, or their fingerprints.
 	Identical bool `json:"identical,omitempty" parquet:"identical"`
+	// Variant says that the documents are about different things, with --variants keep or wide, and that neither is
+	// removed for the other one.
+	Variant bool `json:"variant,omitempty" parquet:"variant" names:"variant"`
 	// Spans are up to 16 passages that both have, the longest first, if the job looks for passages.
 	Spans []Span `json:"spans,omitempty" parquet:"spans,list"`
 	// MoreSpans is the number of further passages.

@@ -391,6 +391,9 @@ func (r Pair) AppendJSON(b []byte, names Names) []byte {
 	if r.Identical {
 		b = append(b, `,"identical":true`...)
 	}
+	if r.Variant {
+		b = append(b, `,"variant":true`...)
+	}
 	if len(r.Spans) != 0 {
 		b = append(b, `,"spans":[`...)
 		for i := range r.Spans {
@@ -448,6 +451,7 @@ func (r *Pair) parsePlain(line []byte) bool {
 	}
 	r.Exact = l.flag(`,"exact":`)
 	r.Identical = l.take(`,"identical":true`)
+	r.Variant = l.take(`,"variant":true`)
 	if l.take(`,"more_spans":`) {
 		r.MoreSpans = l.integer("")
 	}
