@@ -126,14 +126,8 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.TaskCont
 			if repeated[ref] && block.Side(i) == 0 {
 				w.Outcome.Counts.NamedByRef++
 			}
-			var equal digest.Digest
-			if s.ForNext && s.ByDistance {
-				equal = block.SimHashDigest(i)
-			} else if s.ForNext {
-				equal = block.Digest(i)
-			}
 			capture := withWords(block.Capture(i))
-			if err := records.WriteMember(&w.Run, member, block, i, flags, equal, capture); err != nil {
+			if err := records.WriteMember(&w.Run, member, block, i, flags, s.digest(block, i), capture); err != nil {
 				return err
 			}
 			if page, is := pages.Of(ref); is {
@@ -149,6 +143,17 @@ func (s *Sending) sendMembers(ctx context.Context, t work.Task, w *work.TaskCont
 		}
 		return nil
 	})
+}
+
+// digest returns what the next run knows an equal document by.
+func (s *Sending) digest(block *sketchblock.Block, i int) (equal digest.Digest) {
+	switch {
+	case s.ForNext && s.ByDistance:
+		return block.SimHashDigest(i)
+	case s.ForNext:
+		return block.Digest(i)
+	}
+	return equal
 }
 
 // sources returns what tells the source of document i of a block, given the job's folder.

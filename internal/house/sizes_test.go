@@ -17,7 +17,7 @@ var sizes = map[string]int{
 	"asmkernels":  1980,
 	"audit":       1390,
 	"buckets":     20,
-	"clusters":    2336,
+	"clusters":    2339,
 	"cmd":         6927,
 	"failure":     120,
 	"fingerprint": 4185,
