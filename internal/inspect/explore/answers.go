@@ -137,8 +137,10 @@ func (s *Server) pairs(r request) (any, error) {
 	}
 	p, wanted := r.page(), strings.ToLower(r.text("q"))
 	isWanted := func(a, b string) bool { return anyHas(wanted, a, b) }
-	if document := r.text("document"); document != "" {
-		isWanted = func(a, b string) bool { return a == document || b == document }
+	if ref := r.text("document"); ref != "" {
+		id := r.text("id")
+		isOf := func(name string) bool { return name == ref || name != "" && name == id }
+		isWanted = func(a, b string) bool { return isOf(a) || isOf(b) }
 	}
 	if name := r.text("cluster"); name != "" {
 		p.Limit = mostEdges
@@ -166,14 +168,14 @@ func (s *Server) pairs(r request) (any, error) {
 	return list, nil
 }
 
-// names returns the ids of the documents of a cluster.
+// names returns what pairs may call the documents of a cluster: their ids, or refs where an id is not theirs alone.
 func (s *Server) names(ctx context.Context, cluster string) (map[string]bool, error) {
 	names := map[string]bool{}
 	for m, err := range s.folder.ClusterRows(ctx, cluster) {
 		if err != nil {
 			return nil, err
 		}
-		names[m.ID] = true
+		names[m.ID], names[m.Ref] = true, true
 	}
 	return names, nil
 }

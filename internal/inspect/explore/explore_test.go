@@ -46,6 +46,7 @@ func served(t *testing.T) *Server {
 				lines.Write(append(encoded, '\n'))
 			}
 		}
+		lines.WriteString(`{"id":"twice","text":"one two three four five six seven eight nine ten"}` + "\n")
 		if err := os.WriteFile(filepath.Join(folder, source+".jsonl"), []byte(lines.String()), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +164,7 @@ func TestAnswers(t *testing.T) {
 	t.Run("pairs", func(t *testing.T) {
 		var all, of, within List[output.Pair]
 		get(t, s, "pairs", &all)
-		get(t, s, "pairs?document=a-3-0", &of)
+		get(t, s, "pairs?document=none&id=a-3-0", &of)
 		get(t, s, "pairs?cluster="+url.QueryEscape("a-3-0"), &within)
 		if all.Of != s.folder.Summary.Counts.Pairs || len(all.Rows) != rowsPerPage ||
 			all.Rows[0].Jaccard > all.Rows[1].Jaccard {
@@ -171,6 +172,19 @@ func TestAnswers(t *testing.T) {
 		}
 		if of.Of == 0 || within.Of < of.Of {
 			t.Errorf("%d pairs of a document and %d of its cluster", of.Of, within.Of)
+		}
+	})
+	t.Run("pairs of documents that share an id", func(t *testing.T) {
+		var documents List[output.Member]
+		get(t, s, "documents?q=twice", &documents)
+		if documents.Of != 2 {
+			t.Fatalf("%d documents are called twice", documents.Of)
+		}
+		var of, within List[output.Pair]
+		get(t, s, "pairs?id=twice&document="+url.QueryEscape(documents.Rows[1].Ref), &of)
+		get(t, s, "pairs?cluster="+url.QueryEscape(documents.Rows[1].Cluster), &within)
+		if of.Of != 1 || within.Of != 1 {
+			t.Errorf("%d pairs of the document, %d of the cluster, want 1", of.Of, within.Of)
 		}
 	})
 	t.Run("pair", func(t *testing.T) {
@@ -249,7 +263,7 @@ func TestExplorePage(t *testing.T) {
 		{
 			"the next ones", ".pages a[rel=next]",
 			`found.click(); await new Promise((d) => setTimeout(d, 300)); await wait("main table");
-			return document.querySelectorAll("main tbody tr").length`, "20",
+			return document.querySelectorAll("main tbody tr").length`, "21",
 		},
 		{
 			"a cluster", "main table",

@@ -87,7 +87,7 @@
         element("p", {}, `${counted(list.size, "document")}, ${count(list.kept)} kept; similarities from ${four(list.least)}, mean ${four(list.mean)}`),
         orders([["auto", "document order"], ["similarity", "least similarity"], ["id", "id"]]),
         table(["document", "", scoreHead(), "text", ""], list.documents.map((d) => [
-          link("pairs", { document: d.id }, name(d.id)),
+          link("pairs", { document: d.ref, id: d.id }, name(d.id)),
           d.kept ? "kept" : "removed", d.kept ? "" : four(d.similarity),
           element("div", { class: "excerpt" }, d.text ? shown(d.text) : d.ref),
           d === kept ? "" : compare(kept.ref, d.ref)])),
@@ -118,15 +118,15 @@
       const list = await ask("documents", { q: p.get("q") || "", offset: p.get("offset") || 0 });
       return [p.get("q") ? ["Documents with ", name(p.get("q"))] : "Documents in clusters",
         table(["document", "where", "", "cluster"], list.rows.map((d) => [
-          link("pairs", { document: d.id }, name(d.id)), name(d.url || d.ref), d.kept ? "kept" : "removed",
+          link("pairs", { document: d.ref, id: d.id }, name(d.id)), name(d.url || d.ref), d.kept ? "kept" : "removed",
           link("cluster", { name: d.cluster }, counted(d.size, "document"))])),
         pages(list, list.rows, "document"), csv("documents"), run.has.includes("removed") ? csv("removed") : null];
     },
 
     async pairs(p) {
-      const document = p.get("document");
-      const list = await ask("pairs", { ...(document ? { document } : { q: p.get("q") || "" }), offset: p.get("offset") || 0 });
-      return [document ? ["All pairs of ", name(document)] : "Pairs, the least alike first",
+      const of = p.get("document"), id = p.get("id") || "";
+      const list = await ask("pairs", { ...(of ? { document: of, id } : { q: p.get("q") || "" }), offset: p.get("offset") || 0 });
+      return [of ? ["All pairs of ", name(id || of)] : "Pairs, the least alike first",
         pairTable(list.rows), pages(list, list.rows, "pair"), csv("pairs")];
     },
 
@@ -205,7 +205,7 @@
     }
     const most = Math.max(...nodes.map((a) => Math.max(Math.abs(a.x), Math.abs(a.y)))) || 1;
     const x = (a) => width / 2 + a.x / most * (width / 2 - 20), y = (a) => height / 2 + a.y / most * (height / 2 - 20);
-    const kept = new Map(list.documents.map((d) => [d.id, d.kept]));
+    const kept = new Map(list.documents.flatMap((d) => [[d.id, d.kept], [d.ref, d.kept]]));
     return drawn("svg", { class: "graph", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "The documents of the cluster and their pairs, which the table below lists" },
       ...pairs.map((pair) => {
         const a = places.get(pair.a), b = places.get(pair.b);
