@@ -15,9 +15,11 @@ import (
 type Code struct {
 	// Language is one of [CodeLanguages], or [AutoLanguage].
 	Language string
-	// Names makes all names alike, and all numbers, and all strings. Then operators and punctuation are tokens, too.
-	Names    bool
-	Comments Comments
+	// Names makes all names alike, and all numbers, and all strings. Operators and punctuation are tokens.
+	Names bool
+	// Operators makes operators and punctuation tokens, and leaves the rest as it is.
+	Operators bool
+	Comments  Comments
 }
 
 // AutoLanguage finds the language of each text. A text that seems to be no code is left as it is.
@@ -38,6 +40,7 @@ const (
 // The parts of the text form of [Code] behind the language.
 const (
 	namesPart        = "names"
+	operatorsPart    = "operators"
 	keepCommentsPart = "keep-comments"
 	onlyCommentsPart = "only-comments"
 )
@@ -53,6 +56,9 @@ func (c Code) MarshalText() ([]byte, error) {
 	parts := []string{c.Language}
 	if c.Names {
 		parts = append(parts, namesPart)
+	}
+	if c.Operators {
+		parts = append(parts, operatorsPart)
 	}
 	switch c.Comments {
 	case KeepComments:
@@ -81,26 +87,34 @@ func (c *Code) UnmarshalText(text []byte) error {
 				return fmt.Errorf("code %q: %w", form, err)
 			}
 		}
-		if parsed.Names && parsed.Comments == OnlyComments {
-			return fmt.Errorf("code %q: comments have no names to make alike: leave out %s or %s", form, namesPart,
-				onlyCommentsPart)
+		switch {
+		case parsed.Names && parsed.Operators:
+			return fmt.Errorf("code %q: operators count with %s: leave out %s", form, namesPart, operatorsPart)
+		case parsed.hasWords() && parsed.Comments == OnlyComments:
+			return fmt.Errorf("code %q: comments have no names and operators: leave out %s", form, onlyCommentsPart)
 		}
 	}
 	*c = parsed
 	return nil
 }
 
+// hasWords reports whether each token becomes a word.
+func (c Code) hasWords() bool { return c.Names || c.Operators }
+
 func (c *Code) set(part string) error {
 	before := *c
 	switch part {
 	case namesPart:
 		c.Names = true
+	case operatorsPart:
+		c.Operators = true
 	case keepCommentsPart:
 		c.Comments |= KeepComments
 	case onlyCommentsPart:
 		c.Comments |= OnlyComments
 	default:
-		return fmt.Errorf("unknown part %q: take %s, %s or %s", part, namesPart, keepCommentsPart, onlyCommentsPart)
+		return fmt.Errorf("unknown part %q: take %s, %s, %s or %s", part, namesPart, operatorsPart, keepCommentsPart,
+			onlyCommentsPart)
 	}
 	if *c == before || c.Comments > OnlyComments {
 		return fmt.Errorf("%s is there twice, or comments are to be kept and to be alone", part)
@@ -159,7 +173,7 @@ func (r *codeReader) read(code []byte) []byte {
 		}
 	}
 	tokens := sourcecode.NewScanner(language, code)
-	if r.code.Names {
+	if r.code.hasWords() {
 		return r.words(tokens, code)
 	}
 	return r.blanked(tokens, code)
@@ -202,25 +216,24 @@ func blank(text []byte) {
 }
 
 func (r *codeReader) words(tokens *sourcecode.Scanner, code []byte) []byte {
+	alike := [...]string{
+		sourcecode.Name:    nameWord,
+		sourcecode.Number:  numberWord,
+		sourcecode.String:  stringWord,
+		sourcecode.Comment: "", // the last kind
+	}
 	room := r.budget.room()
 	r.text = slices.Grow(r.text[:0], min(len(code), room))
 	for t, ok := tokens.Next(); ok; t, ok = tokens.Next() {
 		piece := codePiece{at: uint32(len(r.text)), begin: uint32(t.Begin), end: uint32(t.End)}
-		switch t.Kind {
-		case sourcecode.Name:
-			r.text = append(r.text, nameWord...)
-		case sourcecode.Number:
-			r.text = append(r.text, numberWord...)
-		case sourcecode.String:
-			r.text = append(r.text, stringWord...)
-		case sourcecode.Mark:
+		switch {
+		case t.Kind == sourcecode.Comment && r.code.Comments == NoComments:
+			continue
+		case t.Kind == sourcecode.Mark:
 			r.text = appendMark(r.text, code[t.Begin:t.End])
-		case sourcecode.Comment:
-			if r.code.Comments == NoComments {
-				continue
-			}
-			fallthrough
-		case sourcecode.Keyword:
+		case r.code.Names && alike[t.Kind] != "":
+			r.text = append(r.text, alike[t.Kind]...)
+		default:
 			piece.verbatim = true
 			r.text = append(r.text, code[t.Begin:t.End]...)
 		}

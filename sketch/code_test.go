@@ -28,6 +28,21 @@ func TestCodeNames(t *testing.T) {
 	}
 }
 
+// TestCodeOperators: with operators, a copy with another one is another document. Without, it is the same.
+func TestCodeOperators(t *testing.T) {
+	for form, isSame := range map[string]bool{"java": true, "java,operators": false} {
+		options := Options{Measure: Measure{Shingle: 3}}
+		if err := options.Code.UnmarshalText([]byte(form)); err != nil {
+			t.Fatal(err)
+		}
+		f := fingerprinter(t, options)
+		digest := f.Texts([][]byte{[]byte("if (a < -b) return a;")}).Digest
+		if is := f.Texts([][]byte{[]byte("if (a > b) return a;")}).Digest == digest; is != isSame {
+			t.Errorf("%s: the same document: %v, want %v", form, is, isSame)
+		}
+	}
+}
+
 // TestCodeComments: what is left of a text is what the comments are not, or what they are.
 func TestCodeComments(t *testing.T) {
 	for _, test := range []struct {
@@ -39,6 +54,7 @@ func TestCodeComments(t *testing.T) {
 		{Code{Language: "java", Comments: OnlyComments}, "          // b c"},
 		{Code{Language: "java", Names: true}, "0name 03d 0string 03b "},
 		{Code{Language: "java", Names: true, Comments: KeepComments}, "0name 03d 0string 03b // b c "},
+		{Code{Language: "java", Operators: true}, "a 03d \"//\" 03b "},
 		{Code{Language: AutoLanguage}, "a = \"//\"; // b c"},
 	} {
 		reader, err := newCodeReader(test.code, nil)
@@ -56,7 +72,7 @@ func TestCodeSequence(t *testing.T) {
 	text := []byte("// one two\nint a = b + 1; /* three */ return \"x y\";")
 	for _, form := range []string{
 		"java", "java,names", "java,keep-comments", "java,only-comments",
-		"java,names,keep-comments", "auto,names", "off",
+		"java,names,keep-comments", "auto,names", "java,operators", "java,operators,keep-comments", "off",
 	} {
 		options := Options{Measure: Measure{Shingle: 1}}
 		if err := options.Code.UnmarshalText([]byte(form)); err != nil {
@@ -79,7 +95,10 @@ func TestCodeSequence(t *testing.T) {
 			"java":                     "int a b 1 return x y",
 			"java,names":               `int a = b + 1 ; return "x y" ;`,
 			"java,only-comments":       "one two three",
+			"java,operators":           "int a = b + 1 ; return x y ;",
 			"java,names,keep-comments": `one two int a = b + 1 ; three return "x y" ;`,
+
+			"java,operators,keep-comments": `one two int a = b + 1 ; three return x y ;`,
 		}[form]
 		if want == "" {
 			want = "one two int a b 1 three return x y"
@@ -92,7 +111,9 @@ func TestCodeSequence(t *testing.T) {
 
 // TestCodeForm: the text form says the same, and what is wrong with it is an error.
 func TestCodeForm(t *testing.T) {
-	for _, form := range []string{"off", "auto", "go,names", "c,only-comments", "python,names,keep-comments"} {
+	for _, form := range []string{
+		"off", "auto", "go,names", "c,only-comments", "python,names,keep-comments", "go,operators",
+	} {
 		var c Code
 		if err := c.UnmarshalText([]byte(form)); err != nil {
 			t.Error(err)
@@ -103,7 +124,7 @@ func TestCodeForm(t *testing.T) {
 	}
 	for _, form := range []string{
 		"cobol", "names", "off,names", "go,", "go,names,names", "go,names,only-comments",
-		"go,keep-comments,only-comments",
+		"go,keep-comments,only-comments", "go,names,operators", "go,operators,only-comments",
 	} {
 		var c Code
 		if err := c.UnmarshalText([]byte(form)); err == nil {

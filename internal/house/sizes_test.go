@@ -35,7 +35,7 @@ var sizes = map[string]int{
 	"records":     5150,
 	"result":      5307,
 	"schema":      2040,
-	"sketch":      5450,
+	"sketch":      5462,
 	"storage":     4141,
 	"transforms":  2320,
 	"util":        430,

@@ -277,7 +277,7 @@ def run(
       max_expanded: Fail if all compressed files together expand to more than this; 0: no limit (default 0).
       max_rejects: Fail if more records than this cannot be read; -1: no limit (default -1).
       tokens: What a token is: script (words; in scripts without spaces, each Han and Kana character, and runs of Thai, Lao, Khmer and Myanmar characters), single (words, and each character of all these scripts), words (words only), chars (every letter and digit, for short strings such as user names) (default "script").
-      code: Treat texts as program code without its comments. LANG is the language, or auto (detected per text), and then, separated by commas: names (treat all names, numbers and strings as equal; punctuation counts), keep-comments, only-comments. off: no program code (default "off").
+      code: Treat texts as program code without its comments. LANG is the language, or auto (detected per text), and then, separated by commas: operators (operators and punctuation count), names (they count, and all names, numbers and strings are equal), keep-comments, only-comments. off: no program code (default "off").
       normalize: How to normalize texts first, separated by commas: nfc or nfkc (Unicode forms), skeleton (replace letters by their lookalikes, drop invisible characters), fold (full case folding), accents (drop accents and other marks), digits (replace each digit by 0) or numbers (replace each number, as in 3.50, by 0), punctuation (don't becomes dont) (default "none").
       stopwords: List of stop words, one per line.
       stopwords_use: How to use stop words: remove (remove them from texts), require (count only shingles that contain one; menus and advertisements have few) (default "remove").
