@@ -146,7 +146,7 @@ func TestForeignFlags(t *testing.T) {
 	for _, f := range jobFlags(new(job.Config)) {
 		ours["--"+f.name] = true
 	}
-	for _, own := range []string{"--check", "--log-every"} { // of the command, which are no settings
+	for _, own := range []string{"--check", "--log-every", "--quiet"} { // of the command, which are no settings
 		ours[own] = true
 	}
 	for name, place := range foreignFlags {
