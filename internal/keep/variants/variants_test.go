@@ -129,12 +129,9 @@ func FuzzAppendWords(f *testing.F) {
 		if len(words)%wordBytes != 0 || len(words) > mostWords*wordBytes {
 			t.Fatalf("%d bytes of words", len(words))
 		}
-		var list []string
-		for _, w := range strings.FieldsFunc(text[:min(len(text), MostBytes)], func(r rune) bool {
+		list := strings.FieldsFunc(text[:min(len(text), MostBytes)], func(r rune) bool {
 			return !unicode.In(unicode.ToLower(r), unicode.L, unicode.N, unicode.M) && r != '_'
-		}) {
-			list = append(list, w)
-		}
+		})
 		list = list[:min(len(list), mostWords)]
 		if n := len(words) / wordBytes; n != len(list) {
 			t.Fatalf("%d words, want %d: %q", n, len(list), list)
