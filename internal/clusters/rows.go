@@ -270,7 +270,7 @@ func (s *Shard) WriteCachedPairs(run *runfile.Writer) error {
 		if err != nil {
 			return err
 		}
-		e.Total &^= records.VariantMark // the next run judges anew
+		e.Total &^= records.VariantMark // the next run judges it from scratch
 		state.CachedPairOf(a, b, e.Score).Append(record[:0])
 	}
 	return nil

@@ -54,7 +54,7 @@ type Options struct {
 }
 
 var (
-	// outputs are what pairs suffice for, and copies those that have records of the input.
+	// outputs are what pairs suffice for, and copies the outputs that have records of the input.
 	outputs = []string{output.Clusters, output.Pairs, output.Removed}
 	copies  = []string{output.Unique, output.Annotated}
 )

@@ -66,18 +66,19 @@ func (p *Pairs) Judge(visit func(pair int)) {
 	}
 }
 
-type verdict uint8
+// relation is what is known of a pair: 0 for one of versions or copies.
+type relation uint8
 
 const (
-	unlike verdict = iota + 1 // the words are not all alike
+	unlike relation = iota + 1 // the words are not all alike
 	areVariants
 )
 
 type judge struct {
 	*Pairs
-	starts *paged.List[int, uint32] // where the pairs of each document begin in pairs
-	pairs  *paged.List[uint32, uint32]
-	are    *paged.List[int, verdict]
+	starts    *paged.List[int, uint32] // where the pairs of each document begin in pairs
+	pairs     *paged.List[uint32, uint32]
+	relations *paged.List[int, relation]
 
 	mask     word
 	squares  []float32 // of the weights of words, by slot
@@ -97,7 +98,7 @@ type neighbour struct {
 }
 
 func newJudge(p *Pairs) *judge {
-	j := &judge{Pairs: p, are: paged.New[int, verdict](p.Store, p.Len)}
+	j := &judge{Pairs: p, relations: paged.New[int, relation](p.Store, p.Len)}
 	j.join()
 	documents, all := 0, 0
 	for document := range p.Documents {
@@ -193,7 +194,7 @@ func (j *judge) weigh(document int, visit func(pair int)) {
 		if other > document || j.cosine(document, other) > j.Rule.mostCosine() {
 			continue
 		}
-		j.are.Set(pair, unlike)
+		j.relations.Set(pair, unlike)
 		if j.Rule == Wide {
 			visit(pair)
 		}
@@ -205,7 +206,7 @@ func (j *judge) weigh(document int, visit func(pair int)) {
 func (j *judge) judge(document int, visit func(pair int)) {
 	first, end, isUnlike := j.starts.At(document), j.starts.At(document+1), false
 	for i := first; i < end && !isUnlike && j.Rule != Wide; i++ {
-		isUnlike = j.are.At(int(j.pairs.At(i))) == unlike
+		isUnlike = j.relations.At(int(j.pairs.At(i))) == unlike
 	}
 	if !isUnlike {
 		return
@@ -260,7 +261,7 @@ func (j *judge) compare(document int, first, end uint32, visit func(pair int)) {
 	}
 	for i := range n {
 		pair, other := j.neighbour(document, first+uint32(i))
-		if j.are.At(pair) != unlike {
+		if j.relations.At(pair) != unlike {
 			continue
 		}
 		to := with(i)
@@ -269,7 +270,7 @@ func (j *judge) compare(document int, first, end uint32, visit func(pair int)) {
 			is = hasThird(j.words, to, with((i+k)%n))
 		}
 		if is {
-			j.are.Set(pair, areVariants)
+			j.relations.Set(pair, areVariants)
 			visit(pair)
 		}
 	}

@@ -277,8 +277,15 @@ func (b *Browser) Scheme(colours string, width int) {
 // LowContrast is a script that returns the texts whose contrast to the ground is below 4.5, the least of WCAG AA.
 const LowContrast = `
 	const parse = (colour) => { const p = colour.match(/[\d.]+/g).map(Number); return p.length < 4 ? [...p, 1] : p; };
-	const light = ([r, g, b]) => { const f = (c) => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4; return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
-	const ground = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c[3] > .99) return c; } return [255, 255, 255, 1]; };
+	const linear = (c) => (c /= 255) <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
+	const light = ([r, g, b]) => .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
+	const ground = (e) => {
+		for (; e; e = e.parentElement) {
+			const c = parse(getComputedStyle(e).backgroundColor);
+			if (c[3] > .99) return c;
+		}
+		return [255, 255, 255, 1];
+	};
 	const found = new Set();
 	const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	for (let node; (node = walker.nextNode());) {
@@ -286,6 +293,7 @@ const LowContrast = `
 		if (!node.data.trim() || ["SCRIPT", "STYLE"].includes(e.tagName) || !e.getClientRects().length) continue;
 		const [a, b] = [light(parse(getComputedStyle(e).color)), light(ground(e))];
 		const contrast = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-		if (contrast < 4.5) found.add(contrast.toFixed(2) + " " + e.tagName + "." + e.className + " " + node.data.trim().slice(0, 30));
+		const where = e.tagName + "." + e.className + " " + node.data.trim().slice(0, 30);
+		if (contrast < 4.5) found.add(contrast.toFixed(2) + " " + where);
 	}
 	return [...found];`
