@@ -31,7 +31,8 @@ func (c *exploreCommand) Run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return failure.New(failure.Input, err)
 	}
-	server, err := explore.Listen(folder, int(c.Port))
+	recut := "runjob recut " + shellName(c.Folder) + " --output ANOTHER --threshold"
+	server, err := explore.Listen(folder, int(c.Port), recut)
 	if err != nil {
 		return failure.New(failure.Usage, err)
 	}

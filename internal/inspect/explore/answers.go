@@ -20,7 +20,7 @@ import (
 const (
 	// rowsPerPage is how many rows of a list an answer has.
 	rowsPerPage = 50
-	// mostOffset bounds how far a list can be paged, as it is read anew up to there.
+	// mostOffset bounds how far a list can be paged: each page is read from the first row on.
 	mostOffset = 1_000_000
 	// mostEdges is how many pairs of a cluster an answer has.
 	mostEdges = 2000
@@ -67,7 +67,7 @@ func (s *Server) run(request) (any, error) {
 		Threshold: c.Threshold,
 		Counts:    f.Summary.Counts,
 		Sources:   f.Summary.Sources,
-		Command:   "runjob recut " + f.Path + " --output ANOTHER --threshold",
+		Command:   s.recut,
 	}
 	switch scorer := c.Scorer(); {
 	case scorer.IsDistance:

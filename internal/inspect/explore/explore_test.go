@@ -62,7 +62,7 @@ func served(t *testing.T) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := Listen(results, 0)
+	s, err := Listen(results, 0, "runjob recut out --threshold")
 	if err != nil {
 		t.Fatal(err)
 	}

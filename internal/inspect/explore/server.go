@@ -39,15 +39,16 @@ type Server struct {
 	listener net.Listener
 	// token is in the address of the page. Whoever lacks it, such as another user or another page, learns nothing.
 	token string
+	recut string // the command that makes results at the threshold behind it
 }
 
-// Listen opens a port of the loopback, a free one if the number is 0.
-func Listen(folder *finished.Folder, port int) (*Server, error) {
+// Listen opens a port of the loopback, a free one if the number is 0. Recut is a command that takes a threshold last.
+func Listen(folder *finished.Folder, port int, recut string) (*Server, error) {
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return nil, fmt.Errorf("explore %s: %w", folder.Path, err)
 	}
-	return &Server{folder, listener, rand.Text()}, nil
+	return &Server{folder, listener, rand.Text(), recut}, nil
 }
 
 // Address returns the address of the page.
